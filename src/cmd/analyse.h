@@ -12,7 +12,7 @@
 struct wm_analyse_values {
 	bool json;
 	const char *symfs;
-	int64_t rows;    /* rows per table; 0: all */
+	int64_t rows;    /* limit of rows per table; 0: none */
 	int64_t threads; /* 0: one per processor */
 	struct wm_asked asked;
 	/* Reports progress, 0 .. 1; NULL: progress is drawn on standard error. */
@@ -20,7 +20,10 @@ struct wm_analyse_values {
 	void *progress_data;
 };
 
-/* Options of every such verb; `type` has a member `common` of the struct above. */
+/*
+ * The options of every verb that analyses traces; `type` must have a member `common` of type struct
+ * wm_analyse_values.
+ */
 #define WM_ANALYSE_OPTIONS(type)                                                                   \
 	WM_ASKED_INPUT(type, common.asked), WM_ASKED_EVENTS(type, common.asked),                   \
 	{                                                                                          \
@@ -59,21 +62,21 @@ struct wm_analysing {
 	struct wm_inputs in;
 	struct wm_pass_input *input;
 	struct wm_pass *pass;
-	char *builds; /* input->builds */
+	char *builds; /* allocated for input->builds */
 	void *own;    /* state of the analysis */
 	struct wm_result result;
 };
 
 /*
  * Opens the traces (positional arguments and -i; without any: the newest in the current
- * folder), walks once and fills a->result; `values` belong to the analysis. Returns an
- * exit status after a message. Call wm_analyse_close() in any case.
+ * folder), runs one pass and fills a->result; `values` are passed to the analysis. On failure
+ * prints a message and returns an exit status. Call wm_analyse_close() in either case.
  */
 int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
 		   const struct wm_analysis *analysis, const void *values, int nr_args,
 		   char **args);
 
-/* Reports damage and losses, and that no event matched; returns the exit status. */
+/* Reports damage, losses, and if no event matched; returns the exit status. */
 int wm_analyse_finish(struct wm_analysing *a, int status);
 void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis);
 
@@ -81,7 +84,7 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
 		    const struct wm_result *result);
 
-/* All of the above: analyses, and prints the result as text or JSON on standard output. */
+/* Calls all functions above: analyses the traces and prints the result as text or JSON. */
 int wm_analyse_print(const char *verb, struct wm_analyse_values *v,
 		     const struct wm_analysis *analysis, const void *values, int nr_args,
 		     char **args);

@@ -34,7 +34,7 @@ struct comparing {
 	struct values *v;
 	struct recording *list;
 	uint32_t nr, nr_sides;
-	char **sides; /* copies of the arguments, cut at commas */
+	char **sides; /* copies of the arguments, split at commas */
 };
 
 /* --- arguments ------------------------------------------------------------------------------ */
@@ -102,7 +102,7 @@ static double seconds_of(const struct recording *r)
 	return p->first_ns < p->last_ns ? ((double)p->last_ns - (double)p->first_ns) / 1e9 : 0;
 }
 
-/* Adds size and losses of every recording, with the name of its side. */
+/* Adds notes with the size and losses of each recording. */
 static void put_notes(const struct comparing *c, struct wm_result *r)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {

@@ -10,8 +10,8 @@
 #include "trace/event_select.h"
 
 /*
- * Returns an exit status after reporting its reason: a glob that matches no event, with
- * the nearest name, or a filter that does not fit an event named without wildcards.
+ * Reports a glob that matches no event, with the nearest name, and a filter that does not fit an
+ * event named without wildcards. Returns an exit status.
  */
 int wm_event_options_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces);
 

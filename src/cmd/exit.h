@@ -13,7 +13,7 @@ enum wm_exit {
 	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the nearest names were printed */
 	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; which and why was printed */
 
-	/* With a command: the command's status, 128 + signal, or one of these. */
+	/* With a command, the exit status is the command's, 128 + signal, or one of these: */
 	WM_EXIT_BEFORE_COMMAND = 125,
 	WM_EXIT_CANNOT_RUN = 126,
 	WM_EXIT_NOT_FOUND = 127,

@@ -35,7 +35,7 @@ static const struct wm_analysis *analysis_of(const struct values *v)
 /* A tree to draw, from an analysis of traces or from folded lines. */
 struct tree {
 	struct wm_analysing a;
-	const struct wm_analysis *analysis; /* NULL: from folded lines */
+	const struct wm_analysis *analysis; /* NULL: the tree is from folded lines */
 	struct wm_result lines;
 	const struct wm_result *result;
 	const struct wm_result_table *table;
@@ -50,7 +50,10 @@ static uint64_t weight_of(const struct wm_result_table *t)
 	return sum;
 }
 
-/* Weights of different events cannot be added: draws the event with the largest total. */
+/*
+ * Chooses the table to draw: weights of different events cannot be added, so only the event with
+ * the largest total is drawn.
+ */
 static int choose_table(struct tree *t, const char *verb)
 {
 	uint64_t most = 0;

@@ -14,9 +14,9 @@ struct wm_ids {
 };
 
 /*
- * Adds the ids in `argument`; `what` is their noun in messages ("process"). 0, or
- * -EINVAL, -E2BIG (more than `max` in total) with a sentence in diag, or -ENOMEM. The
- * caller frees ids->ids in the end, also after a failure.
+ * Adds the ids in `argument`; `what` names them in messages ("process"). Returns 0,
+ * -ENOMEM, or with a message in `diag` -EINVAL or -E2BIG (more than `max` in total).
+ * The caller frees ids->ids, also after a failure.
  */
 int wm_ids_add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
 	       struct wm_diag *diag);

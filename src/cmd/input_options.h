@@ -12,7 +12,7 @@
 #include "cmd/inputs.h"
 #include "trace/event_select.h"
 
-/* As typed; borrows the strings. */
+/* The options as typed; the strings are not copied. */
 struct wm_asked {
 	const char *begin, *end;
 	const char *inputs[WM_INPUTS_MAX];
@@ -21,7 +21,7 @@ struct wm_asked {
 	struct wm_select select;
 };
 
-/* For option tables; `type` has a member `member` of the struct above. */
+/* An entry of an option table; `type` must have a member `member` of type struct wm_asked. */
 #define WM_ASKED_CALL(type, member, function)                                                      \
 	.kind = WM_OPTION_CALL, WM_OPTION_MEMBER(type, member, struct wm_asked), .call = (function)
 
@@ -59,12 +59,12 @@ int wm_asked_on_event(const struct wm_option *o, const char *argument, void *val
 int wm_asked_on_filter(const struct wm_option *o, const char *argument, void *values,
 		       struct wm_diag *diag);
 
-/* These return exit statuses after a message. */
+/* These functions return 0, or print a message and return an exit status. */
 
 /* Adds the traces named as positional arguments. */
 int wm_asked_add(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
-/* Likewise; without any trace named, adds the newest in the current folder. */
+/* Like wm_asked_add(); without an argument it adds the newest trace in the current folder. */
 int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
 #endif

@@ -33,7 +33,7 @@ void wm_inputs_close(struct wm_inputs *in)
 	*in = (struct wm_inputs){0};
 }
 
-/* The earliest time in all traces, for times of day without a date. */
+/* Returns the earliest time in all traces, whose date is used for times of day without one. */
 static int64_t first_ns(const struct wm_inputs *in)
 {
 	int64_t first = INT64_MAX;

@@ -15,7 +15,7 @@ struct wm_inputs {
 	uint32_t nr;
 };
 
-/* These return exit statuses after a message. */
+/* These functions return 0, or print a message and return an exit status. */
 int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr);
 
 /*

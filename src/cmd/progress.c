@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "cmd/say.h"
 
-#define QUIET_NS  WM_NS_PER_SECOND /* work that ends earlier shows no bar */
+#define QUIET_NS  WM_NS_PER_SECOND /* no progress is shown before this time */
 #define REDRAW_NS 100000000u
 #define BAR_CELLS 30u
 

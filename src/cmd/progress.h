@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct wm_progress {
-	const char *what;  /* "convert": printed at the start of the line */
-	uint64_t total;    /* in any unit */
+	const char *what;  /* printed at the start of the line, such as "convert" */
+	uint64_t total;    /* total amount of work, in any unit */
 	uint64_t begin_ns; /* begin_ns: start; drawn_ns: last redraw */
 	uint64_t drawn_ns;
 	bool on, shown;

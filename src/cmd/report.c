@@ -13,7 +13,8 @@ struct values {
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
 	bool stdio;
-	bool as_it_is;       /* for options whose effect is the default */
+	/* value of options that have no effect, because their effect is the default */
+	bool as_it_is;
 	char time_begin[64]; /* storage for --time */
 };
 
@@ -165,7 +166,10 @@ static const struct wm_option options[] = {
      .argument = "NAME,...",
      .help = "only rows of these functions",
      TO(TEXT, profile.syms)},
-    /* Accepted like in perf report; counts of events and children of functions are the default. */
+    /*
+     * The hidden options are accepted for users of perf report; some have no effect, because it is
+     * the default.
+     */
     {.name = "comms", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.comms)},
     {.name = "dsos", .argument = "OBJECT,...", .hidden = true, TO(TEXT, profile.dsos)},
     {.name = "symbols", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.syms)},

@@ -23,12 +23,12 @@
 #define CALLS_LIMIT 0.5 /* percent of a row, the default of -g */
 #define REDRAW_NS   100000000u
 
-/* One reading of the traces. */
+/* The result of reading the traces once. */
 struct reading {
 	struct wm_analysing a;
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
-	char *keys; /* typed in the view; NULL: those of the command line */
+	char *keys; /* keys typed in the view; NULL: those of the command line */
 };
 
 struct view {
@@ -93,7 +93,10 @@ static void tick(void *data, double done)
 	_exit(WM_EXIT_FAILED); /* reached when the signal is ignored */
 }
 
-/* A reading with the options of `profile`, and `keys` unless NULL. NULL: out of memory. */
+/*
+ * Prepares to read the traces with the options of `profile`, and with `keys` unless NULL. NULL: out
+ * of memory.
+ */
 static struct reading *prepare(struct view *v, const struct wm_profile_values *profile,
 			       const char *keys)
 {
@@ -159,7 +162,7 @@ static int split(void *data, const char *keys, struct wm_browse_subject *ret, st
 	return 0;
 }
 
-/* Strips the mark: "[.] main" -> "main". */
+/* Strips perf's level: "[.] main" becomes "main". */
 static const char *name_of(const char *symbol)
 {
 	return symbol[0] == '[' && strlen(symbol) > 4 && symbol[2] == ']' ? symbol + 4 : symbol;
@@ -193,7 +196,7 @@ static int annotate(void *data, const struct wm_browse_function *f, struct wm_br
 
 /* --- the verb ------------------------------------------------------------------------------ */
 
-/* Appends the keys that rows are split by, as typed for -s: the columns of text. */
+/* Appends the current keys of the rows, in the form of -s, which are the columns of text. */
 static void add_keys(struct wm_text *text, const struct wm_result_table *t)
 {
 	for (uint32_t i = 0; t && i < t->nr_columns; i++)
@@ -252,7 +255,8 @@ int wm_report_view(struct wm_analyse_values *common, const struct wm_profile_val
 	if (status)
 		return status;
 	lazy.lazy = true;
-	lazy.percent_limit = 0; /* applied by the view, which can lift it */
+	/* the view applies the limit instead, so that the user can lift it */
+	lazy.percent_limit = 0;
 	if (!lazy.graph) {
 		lazy.graph = WM_GRAPH_CALLER;
 		lazy.graph_percent_limit = CALLS_LIMIT;

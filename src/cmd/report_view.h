@@ -9,10 +9,12 @@
 #include "analysis/profile.h"
 #include "cmd/analyse.h"
 
-/* Whether to use the view. When it is wanted but not possible, prints the reason. */
+/* Returns whether to use the view. When it was requested but is not possible, prints the reason. */
 bool wm_report_view_fits(const struct wm_analyse_values *common);
 
-/* Returns an exit status when the user leaves the view. The arguments are those of the verb. */
+/*
+ * Runs the view; returns an exit status when the user quits. The arguments are those of the verb.
+ */
 int wm_report_view(struct wm_analyse_values *common, const struct wm_profile_values *profile,
 		   int nr_args, char **args);
 

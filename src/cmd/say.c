@@ -15,10 +15,10 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* One write per line, so that lines of several processes do not mix. */
+/* Writes a line with a single write(2), so that lines of several processes do not mix. */
 static void put_line(const char *line)
 {
-	(void)fflush(stdout); /* keeps results and messages in order */
+	(void)fflush(stdout); /* keeps the order of results and messages */
 	(void)fprintf(stderr, "waymark: %s\n", line);
 }
 

@@ -26,13 +26,13 @@ extern const struct wm_words wm_say_words;
 void wm_say_cannot(const char *verb, const char *object, int err);
 
 /*
- * Likewise, when a parser filled `diag`: prints its place (file, line or offset) and
- * sentence, or the reason of `err` when the sentence is empty.
+ * Like wm_say_cannot(), when a parser filled `diag`: prints the position (file, line or offset) and
+ * the message in `diag`, or the reason of `err` when that is empty.
  */
 void wm_say_diag(const char *verb, const char *object, int err, const struct wm_diag *diag);
 
 /*
- * Reports an error in an expression: the sentence, then the text with a caret under
+ * Reports an error in an expression: the message in `diag`, then the text with a caret under
  * diag->column.
  */
 void wm_say_caret(const char *text, const struct wm_diag *diag);
@@ -43,10 +43,10 @@ void wm_say_caret(const char *text, const struct wm_diag *diag);
  */
 void wm_say_clean(FILE *stream, const char *text);
 
-/* Whether to print colours: on a terminal, without NO_COLOR and TERM=dumb. */
+/* Returns whether to print colours: on a terminal, unless NO_COLOR is set or TERM is "dumb". */
 bool wm_say_color(FILE *stream);
 
-/* Width of the terminal that `stream` is; 80 when it is not a terminal. */
+/* Returns the width of the terminal that `stream` writes to; 80 when it is not a terminal. */
 unsigned wm_say_columns(FILE *stream);
 
 /*

@@ -11,7 +11,7 @@
 /* The folder of perf's cache of files by build-id, malloc'ed; NULL: none. */
 char *wm_places_builds(void);
 
-/* Arguments of the lookup; borrowed, as are those of `in_files`. */
+/* Arguments of the lookup; the pointers are not owned. */
 struct wm_places_asked {
 	struct wm_trace *const *traces;
 	uint32_t nr_traces;

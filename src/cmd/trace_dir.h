@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_dir.h - shared by the verbs that read traces: finds the trace, writes results. */
+/* trace_dir.h - functions for verbs that read traces: they find the trace, and write results. */
 #ifndef WM_CMD_TRACE_DIR_H
 #define WM_CMD_TRACE_DIR_H
 
@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /*
- * Finds the trace that the arguments name, or the newest waymark-* folder in the
- * current folder. Returns an exit status after a message.
+ * Finds the trace given as argument, or the newest waymark-* folder in the current folder. On
+ * failure prints a message and returns an exit status.
  */
 int wm_trace_dir_find(int nr_args, char **args, char ret_dir[PATH_MAX]);
 

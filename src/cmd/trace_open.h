@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_open.h - shared by the verbs that read traces of any tracer: opens traces, and
- * reports at the end what is missing.
+ * trace_open.h - functions for verbs that read traces of any tracer: they open traces, and at the
+ * end report missing data.
  */
 #ifndef WM_CMD_TRACE_OPEN_H
 #define WM_CMD_TRACE_OPEN_H
 
 #include "trace/reader.h"
 
-/* Returns an exit status after a message. */
+/* Opens a trace. On failure prints a message and returns an exit status. */
 int wm_trace_open_said(const char *path, struct wm_trace **ret);
 
-/* Whether anything is missing, according to the part read up to now. */
+/* Returns whether data is missing, according to the part read so far. */
 bool wm_trace_is_damaged(const struct wm_trace *t);
 
-/* For waymark's own traces: losses of all causes; and "12 lost: 10 full, 2 torn", or "0 lost". */
+/*
+ * For waymark's own traces: the sum of the losses, and the text "12 lost: 10 full, 2 torn", or "0
+ * lost".
+ */
 uint64_t wm_trace_nr_lost(const struct wm_trace *t);
 struct wm_text;
 void wm_trace_lost_text(struct wm_text *text, const struct wm_trace *t);
 
 /*
  * Reports damage and losses. Returns WM_EXIT_INCOMPLETE if there are any, else
- * `status`. With `babeltrace`, losses are reported in the words of babeltrace2.
+ * `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
  */
 int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace);
 
-/* "FILE: at offset N: REASON", with control bytes escaped. */
+/* Writes "FILE: at offset N: REASON", with control bytes escaped. */
 void wm_trace_fault_text(struct wm_text *t, const struct wm_fault *f);
 
 #endif

@@ -25,14 +25,14 @@ struct wm_verb {
 	const char *synopsis; /* arguments, e.g. "[GLOB] [ELF...|-p PID]" */
 	const char *details;  /* paragraphs after the options in --help; NULL: none */
 	const struct wm_option *options;
-	size_t values_bytes; /* of the struct filled by the options; zeroed, then the defaults are
-				set */
+	/* size of the struct that the options fill; it is zeroed, then the defaults are set */
+	size_t values_bytes;
 	unsigned min_args, max_args; /* positional arguments; max WM_VERB_ANY: no limit */
 	bool command;                /* the first positional argument begins a command to run */
 
 	/*
-	 * Runs the verb. args is NULL-terminated. Returns an exit status (cmd/exit.h) after a
-	 * message (cmd/say.h).
+	 * Runs the verb. args is NULL-terminated. Returns an exit status (cmd/exit.h); on failure
+	 * it has printed a message (cmd/say.h).
 	 */
 	int (*run)(void *values, int nr_args, char **args);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert.h - shared by the files of waymark convert: convert.c has the options,
+ * convert.h - declarations shared by the files of waymark convert: convert.c has the options,
  * format.c the table of formats, run.c converts.
  */
 #ifndef WM_CMD_CONVERT_CONVERT_H
@@ -10,7 +10,10 @@
 #include "export/export.h"
 #include "view/writer.h"
 
-/* Words of --to; the first selects the format by OUT's name. format.c has one line for each. */
+/*
+ * The arguments of --to; the first one means that OUT's name determines the format. format.c has
+ * one line for each.
+ */
 #define WM_CONVERT_CHOICES                                                                         \
 	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perf.data|perfetto|chrome|jsonl|json|csv"
 
@@ -30,11 +33,11 @@ struct wm_convert_values {
 	struct wm_asked asked;
 };
 
-/* False: no format has this name, or OUT's name has no known suffix. */
+/* Finds the format with this name, or by OUT's suffix. Returns false when there is none. */
 bool wm_convert_format_named(const char *name, struct wm_convert_format *ret);
 bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret);
 
-/* Returns an exit status after a message. */
+/* Converts; returns an exit status, after a message if it failed. */
 int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *format);
 
 #endif

@@ -26,7 +26,7 @@ struct converting {
 	struct wm_timeline *timeline;
 	struct wm_progress progress;
 	int64_t begin_ns, end_ns;
-	struct wm_export_file file; /* for text formats */
+	struct wm_export_file file; /* output file of a text format */
 	uint64_t nr_events;
 	sigset_t waiting;
 };
@@ -53,7 +53,7 @@ static int tick(void *data, uint64_t done_bytes)
 	return interrupted(c) ? -EINTR : 0;
 }
 
-/* Total size of the packets that will be read. */
+/* Returns the total size of the packets that will be read. */
 static uint64_t count_bytes(const struct converting *c)
 {
 	uint64_t bytes = 0;
@@ -73,7 +73,8 @@ static uint64_t count_bytes(const struct converting *c)
 static int failed(const struct converting *c, int err, const struct wm_diag *diag)
 {
 	if (err == -EINTR && interrupted(c))
-		return WM_EXIT_FAILED; /* the signal ends the process when it is unblocked */
+		/* not reached: the signal ends the process when it is unblocked */
+		return WM_EXIT_FAILED;
 	wm_say_diag("write", diag->where ? diag->where : c->v->out, err, diag);
 	return wm_exit_of(err);
 }
@@ -175,7 +176,7 @@ static int text(struct converting *c)
 	return err ? failed(c, err, &diag) : WM_EXIT_DONE;
 }
 
-/* Refuses an OUT that is one of the traces to read: it would be replaced. */
+/* Refuses an OUT that is one of the input traces, because it would be replaced. */
 static int refuse_itself(const struct wm_convert_values *v)
 {
 	struct stat out, in;

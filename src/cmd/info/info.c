@@ -34,7 +34,7 @@ static int repair(const char *dir)
 	err = wm_own_repair(dir, repaired, &t, &diag);
 	if (!err && !t.bytes)
 		wm_text_str(&t, "nothing to repair\n");
-	(void)wm_trace_dir_flush(&t); /* main reports errors of standard output */
+	(void)wm_trace_dir_flush(&t); /* main() reports errors of standard output */
 	wm_text_done(&t);
 	if (!err)
 		return WM_EXIT_DONE;
@@ -77,7 +77,7 @@ static void json_faults(const struct wm_info *i, struct wm_json *j)
 	wm_json_end(j);
 }
 
-/* main reports errors of standard output. */
+/* Prints the trace as JSON; main() reports errors of standard output. */
 static void show_json(const struct wm_info *i)
 {
 	struct wm_json j;
@@ -117,7 +117,7 @@ static int show(const struct wm_info_values *v, const char *path)
 	return status;
 }
 
-/* Lists the names of types; decodes no event. */
+/* Lists the names of event types without decoding events. */
 static int names(const char *path)
 {
 	struct wm_name_list l;

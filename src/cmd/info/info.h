@@ -25,7 +25,7 @@ struct wm_info {
 	uint64_t *counts;   /* by index of trace->types */
 	uint32_t *order;    /* indexes of types, sorted by name */
 	uint64_t nr_events; /* events that could be read, without the recorder's own */
-	uint64_t bytes;     /* in packets */
+	uint64_t bytes;     /* size of all packets */
 	struct wm_text out;
 };
 
@@ -34,8 +34,8 @@ int wm_info_count(struct wm_info *i, uint32_t nr_threads);
 void wm_info_done(struct wm_info *i);
 
 /*
- * The same event can be declared in several streams: adds up all types with the name at
- * order[*at], and moves *at past them.
+ * Returns the number of events with the name at order[*at], over all types with this name: an event
+ * can be declared in several streams. Moves *at past these types.
  */
 uint64_t wm_info_take_name(const struct wm_info *i, uint32_t *at);
 

@@ -13,7 +13,7 @@
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
 
-/* Times and number of events, without empty packets and those of the recorder. */
+/* Time range and number of events; empty packets and those of the recorder are ignored. */
 struct range {
 	int64_t begin_ns, end_ns; /* begin > end: no events */
 	uint64_t nr_events;       /* according to the packets */
@@ -43,7 +43,7 @@ static const char *word(const struct wm_info *i, const char *key)
 	return text ? text : "";
 }
 
-/* "waymark 1.2.3" */
+/* Makes the text "waymark 1.2.3". */
 static void tracer(const struct wm_info *i, char *buf, size_t bytes)
 {
 	(void)snprintf(buf, bytes, "%.40s %.8s.%.8s.%.8s", word(i, "tracer_name"),
@@ -55,7 +55,7 @@ static uint64_t clock_error(const struct wm_trace *t)
 	return t->clocks[0]->error_ns == UINT64_MAX ? 0 : t->clocks[0]->error_ns;
 }
 
-/* The part of the name after the provider. */
+/* Returns the part of the name after the provider. */
 static const char *short_name(const struct wm_event_type *t)
 {
 	const char *colon = strchr(t->name, ':');
@@ -63,7 +63,7 @@ static const char *short_name(const struct wm_event_type *t)
 	return colon ? colon + 1 : t->name;
 }
 
-/* The next name that has events, except the recorder's; NULL: none left. */
+/* Returns the next name that has events, except the recorder's own; NULL: none left. */
 static const struct wm_event_type *next_class(const struct wm_info *i, uint32_t *at,
 					      uint64_t *ret_events)
 {
@@ -127,7 +127,7 @@ static void clock_line(struct wm_info *i)
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
 
-/* Samples have timestamps of another clock of the kernel. */
+/* Prints the error of the samples' times, which come from another clock of the kernel. */
 static void sample_line(struct wm_info *i)
 {
 	const char *error = wm_trace_word(i->t, "sample_clock_error_ns");
@@ -271,7 +271,7 @@ static void json_classes(const struct wm_info *i, struct wm_json *j)
 	wm_json_end(j);
 }
 
-/* Adds the members before the lists. */
+/* Adds the JSON members that precede the lists. */
 static void json_head(const struct wm_info *i, struct wm_json *j)
 {
 	struct range r = range_of(i->t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.c - waymark info --verify and --hash: decode every field of every event, on
- * all cores. --verify lists each violation that the format's reader found, and those
- * that this file looks for: times that go backwards in a packet or are outside of the
- * packet's, and packets with a wrong number of events.
+ * verify.c - waymark info --verify and --hash: decodes every field of every event on
+ * all processors. --verify lists the faults that the reader found, and those that
+ * this file detects: times that decrease within a packet or are outside the packet's
+ * range, and packets with a wrong number of events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -104,7 +104,7 @@ static int walk_all(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_event
 	return err;
 }
 
-/* Sorts by file and offset: threads find faults in any order. */
+/* Sorts faults by file and offset, because threads find them in any order. */
 static int by_place(const void *a, const void *b)
 {
 	const struct wm_fault *x = a, *y = b;

@@ -84,7 +84,7 @@ static int add_named_process(struct wm_inventory *l, int64_t pid)
 	return err;
 }
 
-/* Fills the list. Returns the exit status up to here; failures were reported. */
+/* Fills the list, and reports failures. Returns the exit status so far. */
 static int collect(struct wm_inventory *l, const struct values *v, int nr_files, char **files)
 {
 	int status = WM_EXIT_DONE, err;
@@ -173,17 +173,17 @@ struct found {
 	struct wm_rules *rules;
 	struct wm_inventory list;
 	struct wm_inventory_kernel kernel;
-	int kernel_err; /* < 0: the kernel has no event for the glob; `diag` has the reason */
+	int kernel_err; /* < 0: no kernel event matches the glob; `diag` has the reason */
 	struct wm_diag diag;
 };
 
-/* Families are listed only without any argument. */
+/* Returns whether to list the families: only without any argument. */
 static bool wants_families(const struct found *f)
 {
 	return !f->glob && !f->nr_files && !f->values->pid;
 }
 
-/* Finds the kernel's events of that name, or the USDT probes of the named files or process. */
+/* Finds the kernel events that match the name, or the USDT probes of the given files or process. */
 static void find_kernel(struct found *f, char **files)
 {
 	for (int i = 0; i < f->nr_files; i++)
@@ -217,7 +217,7 @@ static uint32_t print_all(const struct found *f)
 	return nr;
 }
 
-/* Whether the error of the kernel's lookup is the better message. */
+/* Returns whether the error from the lookup of kernel events is the better message. */
 static bool kernel_says_why(const struct found *f)
 {
 	char cure[WM_DIAG_SENTENCE];

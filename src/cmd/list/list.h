@@ -19,8 +19,8 @@ struct wm_json;
 int wm_list_names(const char *begin);
 
 /*
- * Both return the number of events printed. `rules` NULL: all events. JSON is added to
- * an open array.
+ * Print the events that match `rules` (NULL: all events); return their number. JSON is added to an
+ * open array.
  */
 uint32_t wm_list_print_text(const struct wm_inventory *l, const struct wm_rules *rules);
 uint32_t wm_list_print_json(const struct wm_inventory *l, const struct wm_rules *rules,

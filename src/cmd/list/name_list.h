@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_list.h - names of events for shells: collected, then printed in order, each
- * once, one per line. A shell inserts the chosen name into the command line unquoted,
- * and hostile programs may choose their names, so names with characters other than
- * letters, digits and _:.-+@/ are left out.
+ * name_list.h - names of events for shells. They are collected, sorted, and printed
+ * one per line without duplicates. A shell inserts the chosen name into the command
+ * line unquoted, and hostile programs may choose their names, so names with
+ * characters other than letters, digits and _:.-+@/ are left out.
  */
 #ifndef WM_CMD_LIST_NAME_LIST_H
 #define WM_CMD_LIST_NAME_LIST_H

@@ -30,7 +30,10 @@ static int add_item(const struct wm_event_item *item, void *data)
 	return wm_name_list_offer(&n->list, item->name, n->begin);
 }
 
-/* Probes that the user places anywhere: only their families can be completed. */
+/*
+ * Adds the families of dynamic probes. The user chooses their locations, so their names cannot be
+ * listed.
+ */
 static int add_places(struct names *n)
 {
 	static const char *const places[] = {

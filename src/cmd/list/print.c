@@ -13,7 +13,7 @@
 #include "cmd/list/list.h"
 #include "cmd/say.h"
 
-#define LABELS_SHOWN 16u /* of an enumeration, in text output */
+#define LABELS_SHOWN 16u /* limit of labels of an enumeration in text output */
 #define PIDS_SHOWN   16u
 
 /* ---- text ------------------------------------------------------------------ */
@@ -128,7 +128,7 @@ static void print_title(const struct wm_inventory_group *g)
 			     "it, or link it with the flags of pkg-config)\n");
 }
 
-/* Counts the wanted events of a group, and measures the longest name. */
+/* Counts the selected events of a group, and measures the longest name. */
 static uint32_t measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
 			int *ret_width)
 {

@@ -15,7 +15,7 @@ struct wm_print_values {
 	struct wm_asked asked;
 };
 
-/* Returns an exit status after a message. */
+/* Prints; returns an exit status, after a message if it failed. */
 int wm_print_run(struct wm_print_values *v);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct wm_print_seen {
-	uint64_t *table; /* 0: free */
+	uint64_t *table; /* a slot is 0 when it is free */
 	uint64_t nr, room;
 };
 

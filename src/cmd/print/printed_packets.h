@@ -11,8 +11,8 @@ struct wm_print_seen *wm_print_seen_create(void); /* NULL: out of memory */
 void wm_print_seen_destroy(struct wm_print_seen *s);
 
 /*
- * Removes the packets seen before from a reopened trace, and remembers the others.
- * `index`: number of the trace. 0 or -ENOMEM.
+ * Removes from a reopened trace the packets that are in the set, and adds the others to the set.
+ * `index` is the number of the trace. 0 or -ENOMEM.
  */
 int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t index);
 

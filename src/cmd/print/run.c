@@ -27,15 +27,16 @@
 struct printing {
 	struct wm_print_values *v;
 	struct wm_inputs in;
-	const char **fields; /* --fields, split at commas; the first owns the text */
+	/* arguments of --fields, split at commas; the first one points to the allocated text */
+	const char **fields;
 	uint32_t nr_fields;
 	struct wm_view_past past;
 	uint64_t nr_events;
 	bool begun;                 /* the head of the output was written */
 	bool unread;                /* the reader closed the pipe */
-	char *builds;               /* additional folder of files with symbols */
+	char *builds;               /* folder of files by build-id */
 	struct wm_print_seen *seen; /* --follow: packets printed already */
-	struct wm_places *places;   /* --follow: their mappings of memory; NULL: not used */
+	struct wm_places *places;   /* --follow: the mappings in these packets; NULL: not used */
 };
 
 static int write_all(void *sink, const char *bytes, size_t count)
@@ -119,7 +120,7 @@ static int render(struct printing *p, struct wm_render *r)
 	return err;
 }
 
-/* Prints everything that is in the traces now. */
+/* Prints all events that the traces have now. */
 static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
@@ -170,7 +171,7 @@ static int finish(struct printing *p, int status)
 	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
-/* Keeps the mappings of packets printed earlier, which later addresses refer to. */
+/* Stores the mappings in the printed packets, because addresses in later packets refer to them. */
 static int keep_places(struct printing *p)
 {
 	const struct wm_module_places files = {.symfs = p->v->symfs, .cache = p->builds};

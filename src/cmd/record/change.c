@@ -163,7 +163,7 @@ static void say_words(const char *lines)
 	}
 }
 
-/* The name or filter that the recorder rejected. */
+/* Returns the name or filter that the recorder rejected. */
 static const char *text_of(const struct wm_kernel_asks *asks,
 			   const struct wm_msg_kernel_changed *now)
 {
@@ -194,7 +194,7 @@ static int say_refused(const struct wm_recorder_plan *plan, const struct wm_msg_
 }
 
 /*
- * Marks rules whose name matched a kernel event, even if no program has one. Returns
+ * Marks the rules whose name matched a kernel event, even if no program has such an event. Returns
  * their number.
  */
 static uint32_t note_matched(const struct wm_recorder_plan *plan,
@@ -217,7 +217,10 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
 	return nr;
 }
 
-/* 0, or an exit status after a message; *ret_matched: number of names that matched. */
+/*
+ * Changes the kernel's events. Returns 0, or an exit status after a message; *ret_matched is the
+ * number of names that matched.
+ */
 static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
 {
 	const struct wm_kernel_asks *asks = plan->events->later;
@@ -244,7 +247,10 @@ static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matc
  * Events of programs
  * ------------------------------------------------------------------ */
 
-/* Returns the exit status after messages; `matched`: number of names that matched kernel events. */
+/*
+ * Changes the programs' events and prints messages. Returns the exit status. `matched` is the
+ * number of names that matched kernel events.
+ */
 static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched)
 {
 	struct wm_diag diag = {.offset = -1};

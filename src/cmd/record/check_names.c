@@ -16,7 +16,9 @@
 #include "event/class.h"
 #include "kernel/tracefs.h"
 
-/* Compares the whole name, or only the event's name when the glob has no provider. */
+/*
+ * Offers a name as a correction. When the glob has no provider, only the event's name is compared.
+ */
 static void offer(const char *provider, const char *name, void *data)
 {
 	struct wm_nearest *near = data;
@@ -49,7 +51,9 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 	return wm_nearest_sentence(&near, "", buf, size);
 }
 
-/* Names the command that lists events, or the reason why kernel events were not searched. */
+/*
+ * Makes the cure: the command that lists events, or the reason why kernel events were not searched.
+ */
 static void find_cure(const struct wm_recorder_plan *plan, const char *glob, char *cure,
 		      size_t size)
 {

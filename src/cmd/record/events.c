@@ -62,7 +62,7 @@ int wm_record_on_exclude(const struct wm_option *o, const char *argument, void *
 	return err;
 }
 
-/* Gets the entry an option applies to. 0, -ENOMEM, or -EINVAL when that entry is an -x. */
+/* Gets the entry that an option applies to. 0, -ENOMEM, or -EINVAL when the entry is an -x. */
 static int belongs(struct wm_record_asked *r, struct wm_record_wanted **ret, struct wm_diag *diag)
 {
 	struct wm_record_wanted *w = current(r);
@@ -222,7 +222,7 @@ int wm_record_check_filter(const char *text)
 	return err;
 }
 
-/* The text that diag->column counts in, or NULL. */
+/* Returns the text that diag->column refers to, or NULL. */
 static const char *text_of(const struct wm_recorder_wanted *w, const struct wm_diag *diag)
 {
 	if (!diag->where)
@@ -370,7 +370,7 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	return status;
 }
 
-/* 0, or an exit status after a message. */
+/* Finds the events to record. Returns 0, or an exit status after a message. */
 static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {

@@ -6,7 +6,7 @@
  * all.
  *
  * A verb's values begin with a struct wm_record_asked, so that its option table can
- * name these functions.
+ * use these functions.
  */
 #ifndef WM_CMD_RECORD_EVENTS_H
 #define WM_CMD_RECORD_EVENTS_H
@@ -23,7 +23,7 @@ struct wm_record_wanted {
 	uint32_t contexts;
 	bool exclude; /* from -x */
 	struct wm_sampling_how how;
-	uint64_t every_ns; /* for counters of /proc; 0: not given */
+	uint64_t every_ns; /* interval of readings of /proc; 0: not given */
 };
 
 struct wm_record_asked {

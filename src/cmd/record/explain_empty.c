@@ -19,7 +19,10 @@
 #include "elf/elf_file.h"
 #include "elf/sites.h"
 
-/* setuid, setgid or with capabilities: the loader ignores LD_PRELOAD for such a program. */
+/*
+ * Returns whether a program is setuid, setgid or has capabilities: the loader then ignores
+ * LD_PRELOAD.
+ */
 static bool is_privileged(const char *path)
 {
 	struct stat st;
@@ -45,7 +48,7 @@ static bool has_marks(const struct wm_elf *e)
 	return any;
 }
 
-/* Reports why no process joined, judging by CMD's file. */
+/* Reports why no process joined, as far as CMD's file shows it. */
 static void say_of_file(const char *path, const char *name, const struct wm_recorder_plan *plan)
 {
 	struct wm_diag diag = {.offset = -1};

@@ -201,7 +201,7 @@ static void comm_of(pid_t pid, char *buf, size_t size)
 	free(text);
 }
 
-/* ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... appended when that exists. */
+/* Makes the name ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... appended when it exists. */
 static int default_dir(const struct wm_record_asked *r, char **command, char *buf, size_t size)
 {
 	char what[40] = "system", when[32];

@@ -36,7 +36,7 @@ int wm_record_run(const struct wm_record_plan *plan);
  */
 int wm_record_change(const struct wm_recorder_plan *plan);
 
-/* -F (or -c) and -g. 0, or -EINVAL with a sentence in diag. */
+/* Parse the arguments of -F, -c and -g. 0, or -EINVAL with a message in diag. */
 int wm_record_sample_rate(struct wm_sampling_how *how, const char *argument, bool frequency,
 			  struct wm_diag *diag);
 int wm_record_sample_chain(struct wm_sampling_how *how, const char *argument,
@@ -48,20 +48,20 @@ int wm_record_sample_chain(struct wm_sampling_how *how, const char *argument,
 bool wm_record_sample_join(const struct wm_sampling_how *general, const struct wm_sampling_how *own,
 			   struct wm_sampling_how *ret);
 
-/* --every. 0, or -EINVAL with a sentence in diag. */
+/* Parses the argument of --every. 0, or -EINVAL with a message in diag. */
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag);
 
-/* "A", "B" or "(A) && (B)"; free() it. NULL when both are NULL, or without memory (*ret_err). */
+/*
+ * Returns "A", "B" or "(A) && (B)", malloc'ed; NULL when both are NULL, or when out of memory
+ * (*ret_err).
+ */
 char *wm_record_join_filters(const char *a, const char *b, int *ret_err);
 /*
  * The folder of this executable, without a trailing '/': libraries are found relative
  * to it. 0 or -errno.
  */
 int wm_record_own_folder(char *buf, size_t size);
-/*
- * Checks a filter's syntax. 0, or -EINVAL after printing the sentence and a caret under
- * the error.
- */
+/* Checks a filter's syntax. 0, or -EINVAL after printing a message with a caret under the error. */
 int wm_record_check_filter(const char *text);
 
 /* Reports why a recording is empty (no process joined, or none has marks), and the cure. */
@@ -73,8 +73,8 @@ uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,
 				 const struct wm_recording_totals *t);
 
 /*
- * "did you mean ...?" from the events of these processes (a pid of 0 ends the list), or
- * "". Returns buf.
+ * Makes the text "did you mean ...?" from the events of these processes (a pid of 0 ends the list),
+ * or "". Returns buf.
  */
 const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
 			      size_t size);
@@ -90,8 +90,8 @@ int wm_record_more_trigger(struct wm_record_more *m, const char *argument, struc
 int wm_record_more_synthetic(struct wm_record_more *m, const char *argument, struct wm_diag *diag);
 int wm_record_more_stacks(struct wm_record_more *m, const char *argument, struct wm_diag *diag);
 /*
- * Adds the requests to `e`. 0, or errors as for wm_recorder_want(). On error *ret_text
- * is the text that diag->column counts in, or NULL.
+ * Adds the requests to `e`. Returns errors like wm_recorder_want(). On error *ret_text is the text
+ * that diag->column refers to, or NULL.
  */
 int wm_record_more_begin(const struct wm_record_more *m, struct wm_recorder_events *e,
 			 const char **ret_text, struct wm_diag *diag);

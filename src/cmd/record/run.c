@@ -51,7 +51,10 @@ static void on_signal(int signo, pid_t from, void *data)
 	const struct wm_recorder_plan *p = &r->plan->recorder;
 
 	if (!wm_recorder_signal(r->recorder, signo, from)) {
-		/* The pump detects that this process exited, and finishes the trace. */
+		/*
+		 * After abandon and exit, the pump process detects that this one has exited, and
+		 * finishes the trace.
+		 */
 		wm_recorder_abandon(r->recorder);
 		_exit(WM_EXIT_SIGNAL_BASE + signo);
 	}

@@ -37,7 +37,10 @@ static bool is_row(const struct wm_stat_run *r, const struct wm_count_row *row)
 	       !strcmp(r->key + bytes + 1, row->where ? row->where : "");
 }
 
-/* The earlier counts of this row, usually found at the same index. NULL: out of memory. */
+/*
+ * Returns the counts of this row in earlier runs, which are usually at the same index. NULL: out of
+ * memory.
+ */
 static struct wm_stat_run *run_of(struct wm_stat_runs *r, const struct wm_count_row *row, size_t at)
 {
 	struct wm_stat_run *grown;

@@ -93,7 +93,7 @@ static int add_name(const struct naming *n, const char *name, size_t bytes,
 	return status;
 }
 
-/* 0, or an exit status after a message. */
+/* Adds the events of all -e. Returns 0, or an exit status after a message. */
 static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 {
 	struct wm_stat_filters filters = {.text = {v->filter}};
@@ -214,7 +214,10 @@ static int find_events(const struct wm_stat_asked *v, const struct wm_event_spac
 
 /* from the stream */
 
-/* The first event that no stream contains, such as a hardware counter; NULL: all are in streams. */
+/*
+ * Returns the first event that cannot be counted from a stream, such as a hardware counter; NULL:
+ * all can.
+ */
 static const struct wm_event_def *not_in_stream(const struct wm_stat_plan *plan)
 {
 	const struct wm_event_defs *defs = plan->counting.defs;
@@ -237,7 +240,7 @@ static bool bpf_refused(const struct wm_stat_plan *plan)
 	return true;
 }
 
-/* Whether --by needs a stream, because a BPF program cannot count it. */
+/* Returns whether --by needs a stream, because a BPF program cannot count it. */
 static bool needs_stream_by(const struct wm_stat_asked *v, const struct wm_stat_plan *plan)
 {
 	for (size_t i = 0; i < plan->counting.defs->nr; i++) {
@@ -249,8 +252,8 @@ static bool needs_stream_by(const struct wm_stat_asked *v, const struct wm_stat_
 }
 
 /*
- * Whether counting needs a stream: for filters that the kernel cannot evaluate, or for
- * events of programs per CPU, which the runtime counts per thread only.
+ * Returns whether counting needs a stream: for filters that the kernel cannot evaluate, or for
+ * events of programs per CPU, because the runtime counts per thread only.
  */
 static bool needs_stream(const struct wm_stat_asked *v, const struct wm_stat_plan *plan,
 			 const struct wm_stat_events *events)
@@ -261,7 +264,10 @@ static bool needs_stream(const struct wm_stat_asked *v, const struct wm_stat_pla
 	       (v->per_cpu && plan->counting.programs && !not_in_stream(plan));
 }
 
-/* The first event that is named twice: a stream contains an event once, with one filter. */
+/*
+ * Returns the first event that is named twice, which a stream does not support: it has each event
+ * once, with one filter.
+ */
 static const char *named_twice(const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i++) {
@@ -275,7 +281,9 @@ static const char *named_twice(const struct wm_event_defs *defs)
 	return NULL;
 }
 
-/* Rejects what cannot be counted from the stream. 0, or an exit status after a message. */
+/*
+ * Rejects events and options that a stream does not support. 0, or an exit status after a message.
+ */
 static int check_stream(const struct wm_stat_asked *v, const struct wm_stat_plan *plan)
 {
 	const struct wm_event_def *counter = v->by ? NULL : not_in_stream(plan);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs.c - events of programs in `waymark stat`: which names refer to them, the
- * rules made from the names, the selected processes, and reports of uncounted
- * events. Environment and attaching work as in `waymark record`.
+ * programs.c - events of programs in `waymark stat`: finds the names that refer to
+ * them, makes rules from the names, selects the processes, and reports events that
+ * were not counted. Environment and attaching work as in `waymark record`.
  */
 #include <errno.h>
 #include <limits.h>
@@ -102,7 +102,7 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 
 /* creation */
 
-/* The processes of -p, and those that contain the threads of -t. 0 or -errno. */
+/* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
 static int find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -117,7 +117,8 @@ static int find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
 	if (c->nr_tids)
 		err = wm_recorder_processes_of(c->tids, c->nr_tids, &u->pids, &nr, &diag);
 	if (err == -ESRCH)
-		err = 0; /* opening the kernel's counters reports it */
+		/* the thread has exited, which is reported when the kernel's counters are opened */
+		err = 0;
 	u->plan.pids = u->pids;
 	u->plan.nr_pids = nr;
 	return err;

@@ -41,7 +41,10 @@ static void say_not_counted(const struct wm_counting *c)
 	}
 }
 
-/* Reports what was not counted of programs, once, for the last run. True: something was not. */
+/*
+ * Reports, after the last run, which events of programs were not counted. Returns whether there are
+ * any.
+ */
 static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 {
 	struct wm_tally_totals t;
@@ -135,7 +138,7 @@ static int say_failed(const struct stat_state *s, int err, const struct wm_diag 
 	return (int)wm_exit_of(err);
 }
 
-/* One run. Returns CMD's status, or < 0 when the verb ends with *ret_exit. */
+/* Runs once. Returns CMD's status, or < 0 when the verb must exit with *ret_exit. */
 static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret_exit)
 {
 	struct wm_counting c;

@@ -16,7 +16,7 @@ static bool is_clock(const struct wm_event_def *d)
 	       (d->config == PERF_COUNT_SW_TASK_CLOCK || d->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* "CPU3" or "sh-4711"; NULL: out of memory. */
+/* Returns "CPU3" or "sh-4711", malloc'ed; NULL: out of memory. */
 static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *c, size_t tid,
 			size_t cpu)
 {
@@ -34,7 +34,7 @@ static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *
 	return text;
 }
 
-/* The event's name, with ":u" when the kernel's share is not counted. */
+/* Returns the event's name, with ":u" when only the user mode is counted. */
 static char *event_text(const struct wm_counters_event *e)
 {
 	char *text;
@@ -128,7 +128,9 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 		row->where = where_text(t->plan, t->c, thread, 0);
 }
 
-/* Adds the events of programs that one rule matches, or a row that reports that none does. */
+/*
+ * Adds rows for the events of programs that a rule matches, or a row that says that there is none.
+ */
 static void add_rule(struct table *t, uint32_t rule)
 {
 	const char *name = wm_stat_user_name(t->plan->user, rule);

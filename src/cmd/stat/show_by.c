@@ -31,7 +31,7 @@ struct table {
 	unsigned parts;
 };
 
-/* Width of a column; the last one is not padded. */
+/* Returns the width of a column; the last one is not padded. */
 static int width_of(const struct table *t, unsigned part)
 {
 	char text[WM_BY_TEXT_BYTES + 1];

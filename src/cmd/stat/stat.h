@@ -33,7 +33,7 @@ struct wm_stat_events {
 };
 void wm_stat_events_done(struct wm_stat_events *e);
 
-/* As typed: the filter for all events, and the filter of this -e; NULL: none. */
+/* The filters as typed: the one for all events, and the one of this -e; NULL: none. */
 struct wm_stat_filters {
 	const char *text[2];
 };
@@ -48,8 +48,8 @@ int wm_stat_filter(const struct wm_event_space *space, const char *name,
 		   const struct wm_stat_filters *filters, size_t before, struct wm_stat_events *e);
 
 /*
- * Events of programs. `c` selects the processes; with `only_cpus` only events on
- * c->cpus count.
+ * Counts events of programs. `c` selects the processes; with `only_cpus` only events on c->cpus are
+ * counted.
  */
 struct wm_stat_user;
 int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, bool only_cpus,
@@ -57,7 +57,7 @@ int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, b
 void wm_stat_user_destroy(struct wm_stat_user *u); /* accepts NULL */
 
 /*
- * Whether `name` refers to events of programs. `err`: why the kernel has no event of
+ * Returns whether `name` refers to events of programs. `err` is why the kernel has no event with
  * this name; 0: the kernel's events were not searched.
  */
 bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_space *space,
@@ -69,23 +69,25 @@ bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_spac
 int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 		     const struct wm_stat_filters *filters, size_t before);
 /*
- * The plan for control/; NULL: no event of a program was named. `beside`: kernel events
- * are counted, too.
+ * Returns the plan for control/; NULL: no event of a program was named. `beside` is true when
+ * kernel events are counted as well.
  */
 const struct wm_recorder_plan *wm_stat_user_plan(struct wm_stat_user *u, bool beside);
 
-/* The plan's processes, valid also when no event was named; the caller sets the events. */
+/*
+ * Returns a plan with the processes only, also when no event was named; the caller adds the events.
+ */
 const struct wm_recorder_plan *wm_stat_user_whose(const struct wm_stat_user *u);
 uint32_t wm_stat_user_nr_rules(const struct wm_stat_user *u);
 size_t wm_stat_user_rules_before(const struct wm_stat_user *u, uint32_t rule);
 const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule);
 /*
- * Reports what could not be counted. False: something was not; *ret_none: no event
- * matched at all.
+ * Reports which events could not be counted; returns false when there are any. *ret_none is set
+ * when no event matched at all.
  */
 bool wm_stat_user_say(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none);
 
-/* One -e as typed, and its --filter. */
+/* The argument of one -e, and its --filter. */
 struct wm_stat_wanted {
 	const char *names, *filter;
 };
@@ -114,13 +116,13 @@ void wm_stat_say_cut_short(const struct wm_stat_plan *plan);
 int wm_stat_run(const struct wm_stat_plan *plan);
 
 /*
- * Prints the tables of --by; in JSON as a member "by". False: some events are in no
- * row, which was reported.
+ * Prints the tables of --by; in JSON as a member "by". Returns false, after a message, when some
+ * events are in no row.
  */
 bool wm_stat_show_by(const struct wm_stat_plan *plan, const struct wm_counting *c,
 		     struct wm_json *j);
 
-/* Prints one table of --by; returns as above. */
+/* Prints one table of --by; returns the same as wm_stat_show_by(). */
 bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 			const struct wm_by_row *rows, size_t nr, unsigned parts, uint64_t left_over,
 			struct wm_json *j);
@@ -131,20 +133,20 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
  */
 int wm_stat_stream_run(const struct wm_stat_plan *plan);
 
-/* Several runs of the same events: one entry per row of wm_stat_rows(). */
+/* The counts of several runs: one entry per row of wm_stat_rows(). */
 struct wm_stat_runs {
 	struct wm_stat_run {
 		char *key;       /* event and place of the row; not every run has each row */
 		double mean, m2; /* m2: sum of squared distances from the mean */
 		uint64_t enabled_ns, running_ns, raw;
-		int64_t nr_runs; /* of a row: number of runs in its mean */
+		int64_t nr_runs; /* number of runs in the mean of each row */
 	} * rows;
 	size_t nr_rows;
 	int64_t nr_runs;
-	struct wm_stat_run elapsed, user, system; /* nanoseconds */
+	struct wm_stat_run elapsed, user, system; /* times of the runs, in nanoseconds */
 };
 void wm_stat_runs_add(struct wm_stat_run *r, int64_t nr_runs, double value);
-/* The standard error of the mean, relative to the mean; -1 with one run. */
+/* Returns the standard error of the mean, relative to the mean; -1 with one run. */
 double wm_stat_spread(const struct wm_stat_run *r, int64_t nr_runs);
 
 /* State of the output, see output.c. */
@@ -153,17 +155,17 @@ struct wm_stat_out {
 	struct wm_count_layout layout;
 	struct wm_json json;
 	struct wm_stat_runs runs;
-	uint64_t last_tick_ns; /* of this run */
+	uint64_t last_tick_ns; /* time of the last interval of this run */
 	bool head_printed;
-	uint64_t lost; /* events not counted; of programs: in the last run */
+	uint64_t lost; /* events that were not counted; for programs, in the last run */
 };
 void wm_stat_out_begin(struct wm_stat_out *s, const struct wm_stat_plan *plan);
 /* Prints an interval that ends now. */
 void wm_stat_out_tick(struct wm_stat_out *s, const struct wm_count_row *rows, size_t nr,
 		      uint64_t elapsed_ns);
 /*
- * Adds a finished run, then its rows unless there are intervals; the rows are printed
- * after the last run. 0, -ENOMEM.
+ * Add a run: begin, its rows (unless there are intervals), end. The rows are printed after the last
+ * run. 0 or -ENOMEM.
  */
 void wm_stat_out_begin_run(struct wm_stat_out *s, uint64_t elapsed_ns, uint64_t user_ns,
 			   uint64_t system_ns);
@@ -172,8 +174,8 @@ int wm_stat_out_run(struct wm_stat_out *s, struct wm_count_row *rows, size_t nr,
 void wm_stat_out_finish(struct wm_stat_out *s);
 
 /*
- * One row for each event and place. `since`: counts of the last interval, which took
- * elapsed_ns. Free with wm_stat_rows_free(). NULL: out of memory.
+ * Makes one row for each event and place. With `since`, the counts are those of the last interval,
+ * which took elapsed_ns. Free them with wm_stat_rows_free(). NULL: out of memory.
  */
 struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct wm_counting *c,
 				  bool since, uint64_t elapsed_ns, size_t *ret_nr);

@@ -44,7 +44,7 @@ static int name_running(struct wm_stat_stream *s)
 
 		err = wm_threads_of(c->pids[i], &tids, &nr);
 		if (err)
-			return err == -ENOMEM ? err : 0; /* the process exited */
+			return err == -ENOMEM ? err : 0; /* the process has exited */
 		err = wm_followed_name(&s->followed, tids, nr);
 		free(tids);
 	}
@@ -170,7 +170,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 
 	while ((got = wm_recorder_wait(s->run, LOOK_MS)) == 0) {
 		(void)wm_recorder_look(
-		    s->run); /* a request that is not answered yet is sufficient */
+		    s->run); /* an error means that an earlier request is not answered yet */
 		if (s->plan->counting.interval_ns &&
 		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->counting.interval_ns)
 			s->err = wm_stat_stream_show(s, false);
@@ -178,7 +178,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 	return got < 0 ? got : 0;
 }
 
-/* Reports names that matched no event: once for all runs, as without --by. */
+/* Reports names that matched no event, once for all runs. */
 static void say_unmatched(struct wm_stat_stream *s, const struct wm_recording_totals *t)
 {
 	uint32_t nr_asked = s->recorder.nr_asked, nr;
@@ -206,8 +206,8 @@ static void take_result(struct wm_stat_stream *s)
 }
 
 /*
- * -D: everything is recorded, and earlier events are followed but not counted. Call
- * right after the start of CMD.
+ * Begins the delay of -D: events in the delay are recorded, because they can describe tasks, but
+ * not counted. Called right after the start of CMD.
  */
 static void begin_delay(struct wm_stat_stream *s)
 {
@@ -307,7 +307,7 @@ static int exit_of(const struct wm_stat_stream *s, int err, const struct wm_diag
 	return s->recorder.command ? WM_EXIT_BEFORE_COMMAND : (int)wm_exit_of(err);
 }
 
-/* Ends the output; --by has tables of another form. */
+/* Ends the output, in JSON by closing its objects. */
 static void end_output(struct wm_stat_stream *s)
 {
 	if (!s->plan->counting.by) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.h - counting from a stream: private to stream*.c. */
+/* stream.h - declarations shared by stream*.c, which count from a stream. */
 #ifndef WM_CMD_STAT_STREAM_H
 #define WM_CMD_STAT_STREAM_H
 
@@ -13,7 +13,7 @@
 struct wm_stat_stream {
 	const struct wm_stat_plan *plan;
 	struct wm_recorder_plan recorder;
-	struct wm_recorder_events events; /* of this run */
+	struct wm_recorder_events events; /* events of this run */
 	struct wm_recorder *run;
 	struct wm_live *live;
 	struct wm_trace *trace;
@@ -26,21 +26,30 @@ struct wm_stat_stream {
 	bool told;                   /* the kernel reports tasks */
 	struct wm_stat_out out;
 	uint64_t start_ns,
-	    shown_ns;       /* of this run, or with --by of all runs; in the future during -D */
-	uint64_t counts_ns; /* counting starts then; 0: from the start, or never */
-	int64_t begin_ns;   /* the same in the clock of the events */
+	    /*
+	     * begin of the interval shown: of this run, or with --by of all runs; in the future
+	     * during -D
+	     */
+	    shown_ns;
+	uint64_t counts_ns; /* time at which counting starts; 0: from the start, or never */
+	int64_t begin_ns;   /* counts_ns in the clock of the events */
 	int err, signo, status, unwanted;
-	bool missing, last; /* the last run */
+	bool missing, last; /* `last`: this is the last run */
 	bool none;          /* only events of programs were named, and none matched */
 };
 
 /* Sets up the events and processes to record. 0, or an exit status after a message. */
 int wm_stat_stream_want(struct wm_stat_stream *s);
-/* The event of the plan that has this name in the trace; NULL: an event of a program. */
+/*
+ * Returns the event of the plan that has this name in the trace; NULL: it is an event of a program.
+ */
 const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, const char *name);
-/* Whether events of this name are counted, or only recorded along with the named ones. */
+/*
+ * Returns whether events with this name are counted, not only recorded along with the requested
+ * ones.
+ */
 bool wm_stat_stream_counts(const void *stream, const char *name);
-/* The fields to group by; "": one total per event. */
+/* Returns the fields to group by; "": one total per event. */
 const char *wm_stat_stream_by(const struct wm_stat_plan *plan);
 
 /* Prints the counts since the last call: of an interval, or of a run at its `end`. 0 or -ENOMEM. */

@@ -163,8 +163,8 @@ static void add_kind(struct rows *r, const char *event, const struct wm_apart_ki
 }
 
 /*
- * Whether an event gets no row of its own: a further place of a probe, or an implied
- * end of a call.
+ * Returns whether an event has a row of its own. A further location of a probe, and the implied
+ * exit of a system call, have none.
  */
 static bool has_row(const struct wm_event_defs *defs, size_t i)
 {

@@ -12,7 +12,7 @@
 #include "event/context.h"
 #include "kernel/event_name.h"
 
-#define BUFFER_BYTES (16u << 20) /* per process */
+#define BUFFER_BYTES (16u << 20) /* size of the buffer per process */
 
 const char *wm_stat_stream_by(const struct wm_stat_plan *plan)
 {
@@ -21,7 +21,7 @@ const char *wm_stat_stream_by(const struct wm_stat_plan *plan)
 	return plan->per_cpu ? "$cpu" : plan->per_thread ? "$tid" : "";
 }
 
-/* The part of `name` after "FIRST:"; NULL: it begins otherwise. */
+/* Returns the part of `name` after "FIRST:"; NULL when it begins otherwise. */
 static const char *behind(const char *name, const char *first)
 {
 	size_t bytes = strlen(first);
@@ -44,7 +44,10 @@ const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, co
 	return NULL;
 }
 
-/* False for events recorded along: other ends of system calls, names of tasks, mappings. */
+/*
+ * Returns false for events that are recorded along with the requested ones: exits of system calls,
+ * names of tasks, mappings.
+ */
 bool wm_stat_stream_counts(const void *data, const char *name)
 {
 	const struct wm_stat_stream *s = data;
@@ -53,7 +56,10 @@ bool wm_stat_stream_counts(const void *data, const char *name)
 	return d ? !d->implied : strncmp(name, "perf:", 5) != 0;
 }
 
-/* Counts a system call at its entry: "syscall:NAME" alone would record its return, too. */
+/*
+ * Returns the name to record. A system call is counted at its entry; "syscall:NAME" would also
+ * record its exit.
+ */
 static char *name_to_record(const char *name, size_t bytes)
 {
 	bool call = bytes > 8 && !strncmp(name, "syscall:", 8);

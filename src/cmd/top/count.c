@@ -19,13 +19,14 @@
 struct wm_top_count {
 	const struct wm_top_values *v;
 	struct wm_profile_values
-	    values; /* with the current keys, and the reduced time in seconds */
+	    values; /* options, with the current keys and the reduced time in seconds */
 	struct wm_live *live;
 	struct wm_trace *traces[1];
 	struct wm_pass_input input;
 	struct wm_pass pass; /* .in NULL: no batch yet */
 	struct wm_profile *profile;
-	struct wm_diag why; /* why there is no profile: no event has the requested fields */
+	/* why there is no profile, e.g. because no event has the requested fields */
+	struct wm_diag why;
 	struct wm_result result;
 	bool has_result;
 	uint64_t begun_ns, taken_ns; /* taken_ns: time of the last batch */
@@ -73,8 +74,8 @@ void wm_top_count_destroy(struct wm_top_count *c)
 /* --- batches -------------------------------------------------------------------------------- */
 
 /*
- * The trace is of the running kernel: reads its symbols once, and passes them on to the
- * next trace.
+ * Sets the kernel's symbols of the trace, which are those of the running kernel. They are read once
+ * and passed on to the next trace.
  */
 static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 {
@@ -84,11 +85,15 @@ static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 		before->kallsyms = NULL;
 		before->kallsyms_bytes = 0;
 	} else if (wm_kernel_symbols_read(&t->kallsyms, &t->kallsyms_bytes)) {
-		t->kallsyms = NULL; /* addresses of the kernel get no names, which is reported */
+		/* addresses of the kernel have no names, which is reported */
+		t->kallsyms = NULL;
 	}
 }
 
-/* May be called again: a program that joins later may have the requested fields. 0 or -ENOMEM. */
+/*
+ * Creates the profile. May be called again, because a program that joins later may have the
+ * requested fields. 0 or -ENOMEM.
+ */
 static int make_profile(struct wm_top_count *c)
 {
 	int err;
@@ -199,7 +204,7 @@ static void add_losses(const struct wm_top_count *c, struct wm_result *r)
 		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
 }
 
-/* Reduces the weight of all events counted up to now, by half per half-life. */
+/* Reduces the weight of all events counted so far, by half per half-life. */
 static int decay(struct wm_top_count *c, double seconds)
 {
 	double keep = exp2(-seconds / c->v->half_life_s);
@@ -215,7 +220,10 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c)
 	double seconds = (double)(c->taken_ns - c->shown_ns) / NS_PER_S;
 	int err;
 
-	/* At the next result, not earlier: the last result's calls may be requested in between. */
+	/*
+	 * Weights are reduced only when the next result is made, because the calls of the last
+	 * result may be requested until then.
+	 */
 	err = c->has_result ? decay(c, seconds) : 0;
 	if (c->has_result)
 		wm_result_done(&c->result);
@@ -249,5 +257,5 @@ void wm_top_count_zero(struct wm_top_count *c, const char *keys)
 	c->shown_ns = c->taken_ns;
 	c->shown_events = c->pass.nr_events;
 	if (c->pass.in)
-		(void)make_profile(c); /* retried with the next batch */
+		(void)make_profile(c); /* on failure it is tried again with the next batch */
 }

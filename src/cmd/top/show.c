@@ -28,11 +28,11 @@ struct wm_top_show {
 	struct wm_terminal *terminal; /* NULL: prints text or JSON */
 	struct wm_watch *watches[2];
 	struct wm_ticker ticker;
-	struct wm_result *result; /* shown last; owned by the count */
+	struct wm_result *result; /* the result shown last; owned by the count */
 	struct wm_text above;
 	char message[WM_DIAG_SENTENCE];
 	const char *keys; /* an entry of keys_in_turn; NULL: the initial keys */
-	uint32_t nr_keys; /* number of changes */
+	uint32_t nr_keys; /* number of changes of the keys */
 	double delay_s;
 	bool paused, help;
 };
@@ -80,7 +80,7 @@ static int write_json(const struct wm_top_show *s)
 
 /* --- terminal -------------------------------------------------------------------------- */
 
-/* "waymark top   12.0 s   4012 events/s   49012 events   0 lost" */
+/* Makes the line above the tables: "waymark top 12.0 s 4012 events/s 49012 events 0 lost". */
 static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 {
 	wm_top_count_figures(s->count, f);
@@ -108,7 +108,7 @@ static void draw(struct wm_top_show *s)
 			 ? s->message
 			 : " q quit   p pause   Enter calls   s split   z zero   +- pace   h help",
 	    .result = s->result,
-	    .but = "now", /* the table that the line above shows */
+	    .but = "now", /* omitted: its contents are in the line above */
 	    .nothing = "waiting for the first events",
 	    .max_rows = (uint64_t)s->v->rows,
 	    .expand = expand,

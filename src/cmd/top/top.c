@@ -17,9 +17,10 @@
 #include "cmd/top/top.h"
 #include "cmd/verb.h"
 
-#define LOOK_NS         200000000u /* interval between requests for events */
-#define BUFFER_DEFAULT  ((uint64_t)16 << 20)
-#define RATE_DEFAULT    997 /* per second; a prime, to avoid sampling in step with periodic work */
+#define LOOK_NS        200000000u /* interval between requests for events */
+#define BUFFER_DEFAULT ((uint64_t)16 << 20)
+/* samples per second; a prime, to avoid sampling in step with periodic work */
+#define RATE_DEFAULT    997
 #define DELAY_DEFAULT_S 2
 #define HALF_LIFE_S     10
 #define SECONDS_MAX     (365 * 86400.0)
@@ -74,7 +75,7 @@ static void on_look(void *data)
 {
 	struct running *r = data;
 
-	(void)wm_recorder_look(r->recorder); /* on error the next tick retries */
+	(void)wm_recorder_look(r->recorder); /* on failure it is tried again at the next tick */
 }
 
 static void on_refresh(void *data)
@@ -108,7 +109,8 @@ static void on_signal(int signo, pid_t from, void *data)
 {
 	struct running *r = data;
 
-	if (!wm_recorder_signal(r->recorder, signo, from)) { /* the pump finishes alone */
+	/* the pump finishes the trace without this process */
+	if (!wm_recorder_signal(r->recorder, signo, from)) {
 		wm_top_show_destroy(r->show);
 		wm_recorder_abandon(r->recorder);
 		_exit(WM_EXIT_SIGNAL_BASE + signo);
@@ -159,7 +161,8 @@ static int finish(struct running *r)
 		r->err = wm_top_show_refresh(r->show);
 	wm_top_show_destroy(r->show);
 	r->show = NULL;
-	if (r->err && r->err != -EPIPE) { /* -EPIPE: the reader closed the pipe */
+	/* -EPIPE is not an error: the reader closed the pipe */
+	if (r->err && r->err != -EPIPE) {
 		wm_say("top: %s", wm_words_of(r->err, &r->diag));
 		return wm_exit_of(r->err);
 	}
@@ -199,7 +202,7 @@ static int watch(struct running *r)
 	return status ? status : finish(r);
 }
 
-/* Adds the live parts to the plan, and runs it. */
+/* Completes the plan for live reading, and runs it. */
 static int run_live(struct running *r)
 {
 	struct wm_recording_options o = {0};

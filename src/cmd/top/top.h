@@ -29,18 +29,18 @@ struct wm_top_values {
 
 struct wm_top_count;
 
-/* `keys` come from v->profile; `v` must outlive the count. NULL: out of memory. */
+/* Creates the count with the keys in v->profile; `v` must outlive it. NULL: out of memory. */
 struct wm_top_count *wm_top_count_create(const struct wm_top_values *v, struct wm_live *live);
 void wm_top_count_destroy(struct wm_top_count *c); /* accepts NULL */
 
 /*
- * Takes a report of the recorder; counts the events of its batch, if any. 0, or -errno
- * with `diag`.
+ * Handles a report of the recorder, and counts the events of its batch, if any. 0, or -errno with
+ * `diag`.
  */
 int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, struct wm_diag *diag);
 
 /*
- * The current result, valid until the next call; NULL: out of memory. Reduces the
+ * Returns the current result, valid until the next call; NULL: out of memory. Also reduces the
  * weight of older events.
  */
 struct wm_result *wm_top_count_result(struct wm_top_count *c);
@@ -48,13 +48,13 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c);
 /* Adds the calls below a row of the last result. 0 or -ENOMEM. */
 int wm_top_count_expand(struct wm_top_count *c, struct wm_result_row *row);
 
-/* Forgets all counts; `keys`: new keys, NULL: the same. */
+/* Resets all counts. `keys` are new keys; NULL: keep the keys. */
 void wm_top_count_zero(struct wm_top_count *c, const char *keys);
 
 struct wm_top_figures {
-	double elapsed_s;    /* since the start */
+	double elapsed_s;    /* seconds since the start */
 	double events_per_s; /* between the last two results */
-	uint64_t events;     /* since the start */
+	uint64_t events;     /* number of events since the start */
 	uint64_t lost, late, skipped;
 };
 void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *ret);
@@ -79,7 +79,7 @@ void wm_top_show_destroy(struct wm_top_show *s); /* accepts NULL; restores the t
 /* Shows a new result, unless paused. 0, or -errno of standard output. */
 int wm_top_show_refresh(struct wm_top_show *s);
 
-/* Shows a message where the user sees it. */
+/* Shows a message on the terminal, or on standard error. */
 void wm_top_show_say(struct wm_top_show *s, const char *sentence);
 
 #endif
