@@ -189,7 +189,7 @@ int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct
 #if defined(__x86_64__)
 	const char *cycles = "x86-tsc";
 #else
-	const char *cycles = "counter"; /* the kernel's name for CNTVCT in this file */
+	const char *cycles = "counter"; /* refused: no trace clock of the kernel is CNTVCT */
 #endif
 	const char *clock = kind == WM_CLOCK_CYCLES ? cycles : "mono";
 	int err = wm_instance_put(i, "trace_clock", clock);

@@ -32,7 +32,7 @@ static bool matches(const struct match *m, const char *name)
 }
 
 /*
- * Whether a wildcard may select the item. A system call is also two tracepoints, but only its own
+ * Whether the pattern may select the item. A system call is also two tracepoints, but only its own
  * family selects it. Counters of /proc have names with other meanings elsewhere ("stat") and cost
  * more than events, so a wildcard for all events does not include them.
  */
