@@ -5,8 +5,8 @@
  *
  * A process with an agent thread reads the request from its control page. In a process without one,
  * no code of waymark runs: the selected events are marked and their sites switched on from outside,
- * and the first thread that passes one finds the request. Until then, nothing happens. A request
- * that was not taken is replaced after its recorder exited.
+ * and the first thread that passes one of them finds the request. Until then, nothing happens. A
+ * pending request may be replaced after its recorder has exited.
  */
 #ifndef WM_CONTROL_ATTACH_H
 #define WM_CONTROL_ATTACH_H
@@ -19,25 +19,27 @@
 #include "control/rules.h"
 
 struct wm_attach_result {
-	bool agent;         /* its agent thread handles the request */
-	uint32_t nr_events; /* switched on from outside */
+	bool agent;         /* the agent thread of the process handles the request */
+	uint32_t nr_events; /* number of events switched on from outside */
 	uint32_t nr_sites;
-	uint32_t nr_refused;   /* sites whose bytes are not waymark's */
-	uint32_t nr_unpatched; /* sites that stay off: WAYMARK_NOPATCH is set in the process */
-	uint32_t nr_known;     /* events the process has, selected or not */
+	uint32_t nr_refused; /* number of sites whose bytes are not waymark's */
+	/* Number of sites that stay off because WAYMARK_NOPATCH is set in the process. */
+	uint32_t nr_unpatched;
+	uint32_t nr_known; /* number of events that the process has, selected or not */
 };
 
 /*
- * `folder` is the session's; `quick` as for wm_target_open(). 0 and the result, or a negative errno
- * with diag: those of wm_target_open(); -EAGAIN: an earlier request has not been taken yet.
+ * Makes a request. `folder` is the session's; `quick` as for wm_target_open(). Returns 0 and the
+ * result, or a negative errno with diag: an error of wm_target_open(), or -EAGAIN: an earlier
+ * request is still pending.
  */
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
 	      struct wm_attach_result *ret, struct wm_diag *diag);
 
 /*
- * The state of a request made by wm_attach(): 1: not taken yet; 0: taken; or the process's -errno
- * when it failed to join (-ENOENT: it does not see the folder). -ESRCH also when the process
- * exited.
+ * The state of a request made by wm_attach(). Returns 1 while it is pending, 0 when the process has
+ * joined, or the process's -errno when it failed to join (-ENOENT: it does not see the folder).
+ * -ESRCH also when the process exited.
  */
 int wm_attach_outcome(pid_t pid);
 
@@ -46,11 +48,11 @@ struct wm_attach_site {
 	const struct wm_class *class;
 	const void *desc; /* the description from which the class was parsed */
 	size_t desc_bytes;
-	uint64_t entry; /* address of its entry in its module's table */
-	uint64_t event; /* address of its struct waymark_event_state */
+	uint64_t entry; /* address of the site's entry in its module's table */
+	uint64_t event; /* address of the event's struct waymark_event_state */
 };
 
-/* Calls fn for every site of the process; an event may have several. 0 or -errno. */
+/* Calls fn for every site of the process; an event may have several sites. Returns 0 or -errno. */
 int wm_attach_list(pid_t pid, void (*fn)(const struct wm_attach_site *s, void *data), void *data,
 		   struct wm_diag *diag);
 

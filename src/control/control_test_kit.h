@@ -36,7 +36,7 @@
 
 #define NR(a)        (sizeof(a) / sizeof((a)[0]))
 #define KIT_BUFFER   (1u << 20)
-#define KIT_SECONDS  300 /* longest wait for something that must happen */
+#define KIT_SECONDS  300 /* limit for every wait */
 #define KIT_RECORD   16u
 #define KIT_EVENT_ID 7u
 
@@ -48,7 +48,7 @@ struct kit {
 	struct wm_recording recorder;
 	struct wm_live *live;           /* owned by the test; NULL: the trace is in kit.dir */
 	struct wm_report last;          /* DONE */
-	char trouble[WM_DIAG_SENTENCE]; /* the last one */
+	char trouble[WM_DIAG_SENTENCE]; /* the last trouble that the pump reported */
 	unsigned nr_trouble;
 };
 
@@ -108,7 +108,7 @@ static inline void kit_start(uint32_t mode)
 		fail_msg("%s", diag.sentence);
 }
 
-/* Waits for a report of that kind; records troubles reported before it. */
+/* Waits for a report of that kind; stores the troubles that are reported before it. */
 static inline void kit_await(uint32_t kind, struct wm_report *ret)
 {
 	struct pollfd p = {.fd = kit.recorder.channel, .events = POLLIN};
@@ -137,7 +137,7 @@ static inline const struct wm_recording_totals *kit_stop(void)
 	return &kit.last.totals;
 }
 
-/* Total size of all lanes of user events. */
+/* Total size of all lanes with programs' events. */
 static inline uint64_t kit_stream_bytes(void)
 {
 	DIR *dir = opendir(kit.dir);
@@ -159,8 +159,8 @@ static inline uint64_t kit_stream_bytes(void)
 struct fake {
 	int sock, pool_fd;
 	struct wm_pool pool;
-	int64_t chunk; /* -1: no chunk */
-	uint32_t used; /* bytes of it */
+	int64_t chunk; /* chunk in use; -1: none */
+	uint32_t used; /* bytes used in the chunk */
 	uint64_t count;
 };
 
@@ -249,7 +249,7 @@ static inline void fake_hello(struct fake *f)
 	assert_int_equal(fake_send_fds(f, &m, bytes, f->pool_fd, 1), bytes);
 }
 
-/* An EVENT message in malloc'ed memory: one field "value:u8". */
+/* Creates an EVENT message in malloc'ed memory, for an event with one field "value:u8". */
 static inline unsigned char *fake_event_message(uint32_t id, const char *name, size_t *ret_bytes)
 {
 	size_t desc_bytes;
@@ -302,7 +302,7 @@ static inline void fake_seal(struct fake *f)
 	f->chunk = -1;
 }
 
-/* Emits as the inline path does, in big chunks. Returns the number of events not lost. */
+/* Emits as the inline code does, in big chunks. Returns the number of events that were not lost. */
 static inline uint64_t fake_emit(struct fake *f, uint64_t nr)
 {
 	enum wm_clock_kind kind = wm_clock_best();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting.h - one run of counting, from its beginning to its end: starts CMD or finds the threads,
- * counts while it runs, returns the counts. Signals, intervals and the end are handled here;
- * counting itself is in kernel/counters.h. Prints nothing.
+ * counting.h - one counting run from beginning to end: starts CMD or finds the threads, counts
+ * while they run, and returns the counts. Signals, intervals and the end are handled here; counting
+ * itself is in kernel/counters.h. Prints nothing.
  */
 #ifndef WM_CONTROL_COUNTING_H
 #define WM_CONTROL_COUNTING_H
@@ -21,11 +21,11 @@
 
 struct wm_counting_plan {
 	const struct wm_event_defs *defs;
-	const struct wm_tracefs *tracefs; /* this and filters: see wm_counters_plan */
+	const struct wm_tracefs *tracefs; /* tracefs and filters: see wm_counters_plan */
 	const char *const *filters;
 	/*
-	 * Programs' events, counted along with the kernel's: rules of wm_tally_rules_options(),
-	 * processes, CMD's environment; NULL: none.
+	 * For counting programs' events together with the kernel's: rules of
+	 * wm_tally_rules_options(), processes, CMD's environment. NULL: no programs' events.
 	 */
 	const struct wm_recorder_plan *programs;
 	/*
@@ -35,53 +35,56 @@ struct wm_counting_plan {
 	const pid_t *pids, *tids;
 	size_t nr_pids, nr_tids;
 	bool all;
-	const int *cpus; /* count only on these CPUs, separately; NULL: all together */
+	const int *cpus; /* count only on these CPUs, each separately; NULL: on all CPUs together */
 	size_t nr_cpus;
 	bool no_inherit;
-	bool threads_apart;   /* wm_tally_count() is called per thread */
-	const char *by;       /* fields by which tracepoints are counted separately; NULL: none */
-	char **command;       /* NULL: until the threads end or a signal arrives */
+	bool threads_apart; /* wm_tally_count() returns counts per thread */
+	/* Fields for whose values tracepoints are counted separately; NULL: none. */
+	const char *by;
+	char **command;       /* NULL: count until the threads end or a signal arrives */
 	uint64_t interval_ns; /* 0: none */
-	uint64_t timeout_ns;  /* then the run ends, and CMD gets SIGTERM; 0: never */
-	uint64_t delay_ns;    /* from start-up until counts, interval and timeout begin */
+	uint64_t timeout_ns;  /* the run ends after this time and CMD gets SIGTERM; 0: never */
+	uint64_t delay_ns;    /* delay before counts, interval and timeout begin */
 };
 
-#define WM_COUNTING_NEVER UINT64_MAX /* as delay_ns: counts nothing; times start at once */
+#define WM_COUNTING_NEVER UINT64_MAX /* As delay_ns: never counts; times start at once. */
 
 struct wm_counting {
-	struct wm_counters *counters; /* read for the last time; the caller closes them */
-	struct wm_tally *tally;       /* likewise; NULL: no programs' events */
-	pid_t *tids;                  /* the counted threads, malloc'ed; -1: none */
+	struct wm_counters *counters; /* already read for the last time; the caller closes them */
+	struct wm_tally *tally;       /* likewise; NULL: programs' events are not counted */
+	pid_t *tids;                  /* the threads that were counted, malloc'ed; -1: none */
 	size_t nr_tids;
-	uint64_t elapsed_ns;         /* since counting started */
-	bool cut_short;              /* it ended before delay_ns were over: nothing was counted */
-	uint64_t user_ns, system_ns; /* of CMD and its children; 0 without CMD */
-	int status;                  /* of CMD as from waitpid(2); -1: no CMD */
-	/* With `by`: one per event of the counters; NULL: it is not counted. */
+	uint64_t elapsed_ns; /* time since counting started */
+	/* The run ended before delay_ns had passed, so nothing was counted. */
+	bool cut_short;
+	uint64_t user_ns, system_ns; /* CPU time of CMD and its children; 0 without CMD */
+	int status;                  /* status of CMD as from waitpid(2); -1: no CMD */
+	/* With `by`: one per event of the counters; NULL when the event is not counted. */
 	struct wm_count_by **by;
 	size_t nr_by;
 	struct wm_by_threads *threads;
-	uint32_t nr_refused; /* processes that are not counted; messages name only some */
-	int signo;           /* the signal that ended the run; 0: none */
+	/* Number of processes that are not counted; messages name only some of them. */
+	uint32_t nr_refused;
+	int signo; /* the signal that ended the run; 0: none */
 };
 
 /*
- * Called when everything is open and before anything runs: returns 0 to continue, or the value that
- * wm_counting_run() returns.
+ * Called when everything is open and before anything runs. Returns 0 to continue, or the value that
+ * wm_counting_run() shall return.
  */
 typedef int wm_counting_ready(const struct wm_counting *c, void *data);
 /* Called at each interval, after the counters were read. */
 typedef void wm_counting_tick(const struct wm_counting *c, uint64_t elapsed_ns, void *data);
 
 /*
- * Checks, before anything is created, that filters fit and processes can be attached to. 0, or
- * -errno with diag.
+ * Checks, before anything is created, that filters fit and processes can be attached to. Returns 0,
+ * or -errno with diag.
  */
 int wm_counting_check(const struct wm_counting_plan *plan, struct wm_diag *diag);
 
 /*
- * 0 and the result, or a negative errno with diag; if CMD cannot be run, -ENOEXEC and -ENOENT are
- * returned unchanged and diag->where is WM_RECORDER_IN_COMMAND.
+ * Runs. Returns 0 and the result, or a negative errno with diag. If CMD cannot be run, -ENOEXEC and
+ * -ENOENT are returned unchanged and diag->where is WM_RECORDER_IN_COMMAND.
  */
 int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *ready,
 		    wm_counting_tick *tick, void *data, struct wm_counting *ret,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting_programs.h - programs' events along with the counters of a run: the tally, CMD's
- * environment, processes that already run. The caller owns and steps the loop and decides when;
- * without a plan all functions do nothing.
+ * counting_programs.h - counts programs' events together with the counters of a run: the tally,
+ * CMD's environment, processes that already run. The caller owns and steps the loop and calls each
+ * function at the right time; without a plan all functions do nothing.
  */
 #ifndef WM_CONTROL_COUNTING_PROGRAMS_H
 #define WM_CONTROL_COUNTING_PROGRAMS_H
@@ -19,46 +19,50 @@ struct wm_counting_programs {
 	struct wm_loop *loop;
 	struct wm_tally *tally;
 	struct wm_recorder_targets *targets; /* processes that already run; NULL: none */
-	uint32_t nr_refused; /* processes that are not counted; messages name only some */
+	/* Number of processes that are not counted; messages name only some of them. */
+	uint32_t nr_refused;
 };
 
 /*
- * Whether a name selects programs' events. `err` is the error of looking it up in the kernel, 0:
- * not looked up. If the kernel's names cannot be read, only the events found in the plan's program
- * or processes decide. *ret_name is the name without "user:".
+ * Whether a name selects programs' events. `err` is the error with which the lookup in the kernel
+ * failed; 0: it was not looked up. If the kernel's names cannot be read, only the events found in
+ * the plan's program or processes decide. *ret_name is the name without "user:".
  */
 bool wm_counting_means_programs(const struct wm_recorder_plan *plan,
 				const struct wm_event_space *space, const char *name, int err,
 				const char **ret_name);
 
 /*
- * Checks, before anything is created, that filters fit and processes can be attached to. 0, or
- * -errno with diag.
+ * Checks, before anything is created, that filters fit and processes can be attached to. Returns 0,
+ * or -errno with diag.
  */
 int wm_counting_programs_check(const struct wm_recorder_plan *plan, struct wm_diag *diag);
 
-/* Lets processes join from now on. 0, or -errno with diag. */
+/* Lets processes join from now on. Returns 0, or -errno with diag. */
 int wm_counting_programs_open(struct wm_counting_programs *p, const struct wm_recorder_plan *plan,
 			      struct wm_loop *loop, struct wm_diag *diag);
 
-/* Starts CMD held; `counted`: with the session in its environment. 0, or -errno with diag. */
+/*
+ * Starts CMD and holds it; with `counted`, its environment contains the session. Returns 0, or
+ * -errno with diag.
+ */
 int wm_counting_programs_hold(const struct wm_counting_programs *p, char *const *command,
 			      bool counted, const sigset_t *mask, struct wm_child *ret,
 			      struct wm_diag *diag);
 
 /*
- * Called when the tasks to count are known: counts these threads separately, and with `only` no
- * others. 0 or -errno.
+ * To be called when the tasks to count are known: counts these threads separately and, with `only`,
+ * no others. Returns 0 or -errno.
  */
 int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids, size_t nr_tids,
 			       bool only);
 
-/* Attaches to processes that already run. 0, or -errno with diag. */
+/* Attaches to processes that already run. Returns 0, or -errno with diag. */
 int wm_counting_programs_attach(struct wm_counting_programs *p, struct wm_diag *diag);
 
 /*
- * Reads the last sums and reports processes that never joined; call before the loop is destroyed.
- * The tally stays.
+ * Reads the last sums and reports processes that never joined. Must be called before the loop is
+ * destroyed. The tally remains.
  */
 void wm_counting_programs_leave(struct wm_counting_programs *p);
 

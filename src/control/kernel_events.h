@@ -4,8 +4,8 @@
  * and their formats; and the system's own buffer as a second instance (kernel/instance.h), for
  * facilities that the kernel offers only there.
  *
- * Created by the command, which selects the events and starts them; drained by the pump, which
- * inherits it over the fork. The process that ends last removes the instance.
+ * The command creates it, selects the events and starts them. The pump inherits it over the fork
+ * and drains the rings. The process that ends last removes the instance.
  */
 #ifndef WM_CONTROL_KERNEL_EVENTS_H
 #define WM_CONTROL_KERNEL_EVENTS_H
@@ -15,21 +15,21 @@
 
 struct wm_kernel_events;
 
-/* `buffer_bytes` for all CPUs; 0: the default. Errors as for wm_instance_create(). */
+/* `buffer_bytes` is the size for all CPUs; 0: the default. Errors as for wm_instance_create(). */
 int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 			    struct wm_kernel_events **ret, struct wm_diag *diag);
 void wm_kernel_events_destroy(struct wm_kernel_events *k); /* accepts NULL */
 
-/* Removes the instances of killed recorders; probes are removed without this. */
+/* Removes the instances of killed recorders. (Probes are removed without this.) */
 void wm_kernel_events_sweep(void);
 
 /*
- * Switches an event on, the first of `defs`, with all its places (a USDT probe has several). A
- * tracepoint that is already on is not changed; a probe is created, and removed with the last
- * process that holds it. -EOPNOTSUPP with diag: a ring cannot hold it (a counter).
+ * Enables the first event of `defs`, with all its places (a USDT probe has several). A tracepoint
+ * that is already enabled is not changed; a probe is created, and removed when the last process
+ * that uses it ends. -EOPNOTSUPP with diag: the event cannot be recorded in a ring (a counter).
  *
- * `filter` (event/filter.h; NULL: none): the kernel evaluates the part that it evaluates as waymark
- * does, the pump the rest. -ENOENT: the event lacks a field.
+ * `filter` (event/filter.h; NULL: none): the kernel evaluates the part for which it gives the same
+ * results as waymark; the pump evaluates the rest. -ENOENT: the event lacks a field.
  */
 int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
 			 size_t nr_places, const char *filter, struct wm_diag *diag);
@@ -38,15 +38,15 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first);
 
 /*
- * ftrace:print: the texts that programs write to trace_marker. Before Linux 6.12 from the system's
- * own buffer; -EBUSY with diag: that is in use.
+ * Enables ftrace:print, the texts that programs write to trace_marker. Before Linux 6.12 they come
+ * from the system's own buffer; -EBUSY with diag: that is in use.
  */
 int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 				 struct wm_diag *diag);
 
 /*
- * The other facilities of tracefs (kernel_events_trigger.c), all within the instance.
- * -EOPNOTSUPP with diag: this kernel lacks it; -EINVAL: refused.
+ * Use other facilities of tracefs within the instance (kernel_events_trigger.c). -EOPNOTSUPP with
+ * diag: this kernel lacks it; -EINVAL: refused.
  *
  * trigger:    "SYSTEM:EVENT:COMMAND [if FILTER]", with a command of tracefs;
  *             it acts whichever tasks are followed
@@ -69,34 +69,38 @@ bool wm_kernel_events_has_files(const struct wm_kernel_events *k);
 int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w);
 
 /*
- * A change while it runs (kernel_events_change.c), by the pump: after begin, added events are only
- * staged, and an event that is already on gets the new filter in place of its own; commit applies
- * all of it, or nothing (with diag). A record is checked by the filter that was in force when it
- * was written. `source` has the events that existed before begin; new events are declared to it.
+ * For changes during a recording, by the pump (kernel_events_change.c). After begin, added events
+ * are only staged, and an event that is already enabled gets the new filter instead of its own;
+ * commit applies all of this, or nothing (with diag). A record is checked by the filter that was in
+ * effect when it was written. `source` has the events that existed before begin; new events are
+ * declared to it.
  */
 void wm_kernel_events_change(struct wm_kernel_events *k);
 int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source *source,
 			    struct wm_diag *diag);
-void wm_kernel_events_abandon(struct wm_kernel_events *k); /* drops all that was staged */
-/* All events have just been declared, by a source created within the change. */
+void wm_kernel_events_abandon(struct wm_kernel_events *k); /* drops everything that was staged */
+/* Records that all events have been declared, by a source that was created within the change. */
 void wm_kernel_events_declared(struct wm_kernel_events *k);
 
 /*
- * Switches off the events with that name: SYSTEM:EVENT, syscall:NAME, a probe's name as given, or
- * the part after the first colon, with wildcards; within a change at its commit. Returns their
- * number; *ret_fixed: events with that name that cannot be switched.
+ * Disables the events with that name: SYSTEM:EVENT, syscall:NAME, a probe's name as given, or the
+ * part after the first colon, with wildcards; within a change, it takes effect at the commit.
+ * Returns their number; *ret_fixed is the number of events with thatname that cannot be disabled.
  */
 uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint32_t *ret_fixed);
 
 uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k);
 
-/* Whether one of the events belongs to that system. */
+/* Whether one of the events belongs to the given system. */
 bool wm_kernel_events_has_system(const struct wm_kernel_events *k, const char *system);
 
 /* Whether a print form of one of the events prints addresses as symbols. */
 bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k);
 
-/* The tasks to record: these and with `children` their children, or all but these; and the CPUs. */
+/*
+ * Set the tasks to record: these and, with `children`, their children, or all tasks but these; and
+ * the CPUs.
+ */
 int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr, bool children,
 			    struct wm_diag *diag);
 int wm_kernel_events_follow_also(struct wm_kernel_events *k, const pid_t *tids, size_t nr);
@@ -106,16 +110,16 @@ int wm_kernel_events_exclude(struct wm_kernel_events *k, const pid_t *tids, size
 /* Starts recording. */
 int wm_kernel_events_start(struct wm_kernel_events *k, struct wm_diag *diag);
 
-/* The descriptors the pump needs, malloc'ed; returns their number or -ENOMEM. */
+/* Returns the number of descriptors that the pump needs, in a malloc'ed array, or -ENOMEM. */
 int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret);
 /* Closes the command's copies of the rings; the pump has its own. */
 void wm_kernel_events_leave_rings(struct wm_kernel_events *k);
 
-/* For the pump: switches off; creates a source that drains the rings. */
+/* For the pump: disables the events; creates a source that drains the rings. */
 void wm_kernel_events_stop(struct wm_kernel_events *k);
 int wm_kernel_events_source(struct wm_kernel_events *k, struct wm_trace_writer *w,
 			    struct wm_kernel_source **ret, struct wm_diag *diag);
-/* A ring's descriptor to wait on, -1: none; `ring` is below nr_rings(). */
+/* The descriptor of a ring to wait on; -1: none. `ring` must be below nr_rings(). */
 uint32_t wm_kernel_events_nr_rings(const struct wm_kernel_events *k);
 int wm_kernel_events_fd(const struct wm_kernel_events *k, uint32_t ring);
 

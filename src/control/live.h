@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.h - events while they happen: a recording of any kind (programs, the
- * kernel, samples) that is read by the process that started it.
+ * live.h - reads events while they happen: a recording of any kind (programs, the kernel, samples)
+ * is read by the process that started it.
  *
  *   wm_live_create()               a private folder in memory
  *   wm_live_options(live, &o)      sets the recording's options to write there;
@@ -16,14 +16,14 @@
  *   wm_live_destroy()
  *
  * A batch has all events up to a moment at which the recorder had written
- * everything, so batches follow one another in time. Events that arrived too late
- * for their batch are returned with the next one and counted.
+ * everything, so the batches are in order of time. Events that arrived too late for their batch are
+ * returned with the next one and counted.
  *
- * Nothing grows with time: read data is freed at once. When the reader is slow,
- * or stopped, at most `bytes` wait in the folder; further events stay in the rings
- * of programs, kernel and perf, which lose and count what does not fit.
- * report.totals has all losses by cause, as for any recording:
- * wm_recording_lost(). So: happened = returned + skipped + lost.
+ * Memory does not grow with time, because data is freed as soon as it is read. When the reader is
+ * slow or stopped, at most `bytes` wait in the folder; further events stay in the rings of
+ * programs, kernel and perf, which count the events that do not fit as lost. report.totals has all
+ * losses by cause, as for any recording: wm_recording_lost(). So: happened = returned + skipped +
+ * lost.
  *
  * The folder is removed by wm_live_destroy(); by the recorder if this process is
  * killed; and if both are killed, by the next wm_live_create().
@@ -42,42 +42,48 @@
 struct wm_live;
 
 /*
- * `runtime_dir`: $XDG_RUNTIME_DIR, used if /dev/shm is not available; NULL: none. /tmp is tried
- * last. At most `bytes` wait; 0: the default. -errno with `diag`.
+ * Creates the folder. `runtime_dir` is $XDG_RUNTIME_DIR, used if /dev/shm is not available; NULL:
+ * none. /tmp is tried last. At most `bytes` of data wait for the reader; 0: the default. Returns 0,
+ * or -errno with `diag`.
  */
 int wm_live_create(const char *runtime_dir, uint64_t bytes, struct wm_live **ret,
 		   struct wm_diag *diag);
-void wm_live_destroy(struct wm_live *l); /* accepts NULL; the caller ends the recording */
+void wm_live_destroy(struct wm_live *l); /* accepts NULL; the caller must end the recording */
 
 /* Sets dir, format and live_* of the options; they point into `l`. */
 void wm_live_options(const struct wm_live *l, struct wm_recording_options *o);
 
-/* 0; -EALREADY: the last request is not answered yet; -errno: the recorder exited. */
+/*
+ * Requests a batch. Returns 0; -EALREADY: the last request was not answered yet; -errno: the
+ * recorder exited.
+ */
 int wm_live_look(struct wm_live *l, struct wm_recording *r);
 
 /*
- * Handles a report of the recording: LOOKED and DONE begin a batch. 0; 1: the trace was replaced;
- * -ENOENT: another kind of report; -errno with `diag`. After DONE there are no more batches.
+ * Handles a report of the recording; LOOKED and DONE begin a batch. Returns 0; 1: the trace was
+ * replaced; -ENOENT: the report is of another kind; -errno with `diag`. After DONE there are no
+ * more batches.
  */
 int wm_live_take(struct wm_live *l, const struct wm_report *report, struct wm_diag *diag);
 
 /*
- * The trace as of this batch; NULL before the first. The previous one lives until the next batch.
+ * The trace at this batch; NULL before the first batch. The previous trace is valid until the next
+ * batch.
  */
 struct wm_trace *wm_live_trace(const struct wm_live *l);
 
 /*
- * Selects the parts of events to decode; call after each take() that returned 1, before next().
- * NULL: all.
+ * Selects the parts of events to decode; NULL: all. Call it after each take() that returned 1,
+ * before next().
  */
 void wm_live_want(struct wm_live *l, const struct wm_want *want);
 
-/* 1 and an event, valid until the next call; 0: end of batch; -errno. */
+/* Returns 1 and an event, valid until the next call; 0 at the end of the batch; or -errno. */
 int wm_live_next(struct wm_live *l, const struct wm_event **ret);
 
 void wm_live_totals(const struct wm_live *l, struct wm_growing_totals *ret);
 
-/* For the recorder whose command exited. */
+/* For the recorder, to be used when its command has exited. */
 void wm_live_remove_folder(const char *path);
 
 #endif

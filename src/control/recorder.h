@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - a recording from its beginning to its end: a session, the pump that
- * writes its trace, and the recorded processes: CMD, processes that already run, or
- * all of the machine.
+ * recorder.h - a recording from beginning to end: a session, the pump that writes its trace, and
+ * the recorded processes: CMD, processes that already run, or all processes of the machine.
  *
  *   wm_recorder_create()   everything is prepared, nothing runs, nothing is recorded
  *   wm_recorder_begin()    RUNNING: attaches to processes, releases CMD
  *   wm_recorder_wait()     RUNNING --CMD ended, targets gone, end()--> ENDING --DONE--> OVER
  *
- * CMD is our child in our process group, held until the kernel follows it. The
- * pump has a session of its own and ends on request, or when this process ends;
- * after the pump's end CMD continues and its status is still reported.
+ * CMD is a child of this process in the same process group, and is held until the kernel follows
+ * it. The pump has a session of its own and ends on request, or when this process ends; after the
+ * pump's end CMD continues and its status is still reported.
  *
  * Files: recorder.c the phases, events.c resolves names, threads_and_cpus.c
  * single threads and CPUs, targets.c processes that already run,
@@ -34,33 +33,40 @@
 
 #define WM_RECORDER_TARGETS_MAX 1024u
 
-/* Everything is owned by the caller and lives as long as the recorder. */
+/* The caller owns everything; it must live as long as the recorder. */
 struct wm_recorder_plan {
 	struct wm_recorder_events *events;
-	uint32_t nr_asked; /* the first rules, requested by the user; 0: all events, by default */
-	const char *dir;   /* of the trace */
+	/* Number of the first rules, which the user requested; 0: all events, by default. */
+	uint32_t nr_asked;
+	const char *dir; /* folder of the trace */
 	/*
-	 * To read the trace while it is recorded: `dir` is the live one's, and reports go to
-	 * `report`, too. NULL: not live.
+	 * To read the trace while it is recorded: then `dir` is the live folder, and reports also
+	 * go to `report`. NULL: not live.
 	 */
 	struct wm_live *live;
 	void (*report)(void *data, const struct wm_report *report);
 	void *report_data;
 	enum wm_trace_format format;
-	const char *preload; /* "malloc,pthread", "none"; NULL: only the runtime */
+	const char *preload; /* for example "malloc,pthread" or "none"; NULL: only the runtime */
 	bool all;            /* every process */
-	bool quiet;          /* messages only about problems */
-	bool counts;         /* nothing is recorded, see counting.h; and */
-	bool beside;         /* kernel events, too: a process without marks is not a failure */
+	bool quiet;          /* only messages about problems */
+	bool counts;         /* nothing is recorded, only counted: see counting.h */
+	/* When counting: kernel events are counted, too, so a process without marks is not a
+	 * failure. */
+	bool beside;
 	const pid_t *pids;
 	size_t nr_pids;
-	const pid_t *tids; /* only these threads of the processes; NULL: all, and their children */
+	/* Only these threads of the processes; NULL: all threads and their children. */
+	const pid_t *tids;
 	size_t nr_tids;
 	const int *cpus; /* only events on these CPUs; NULL: all CPUs */
 	size_t nr_cpus;
-	char *const *command; /* NULL-terminated; NULL: none. With pids or all it is not recorded */
+	/* NULL-terminated; NULL: no command. With pids or all, CMD is not recorded. */
+	char *const *command;
 	const struct wm_words *words;
-	/* The surroundings: $PATH, $XDG_RUNTIME_DIR, the folder of waymark's own file, environ. */
+	/*
+	 * From the environment: $PATH, $XDG_RUNTIME_DIR, the folder of waymark's own file, environ.
+	 */
 	const char *search, *runtime_dir, *folder;
 	char *const *environment;
 };
@@ -72,39 +78,47 @@ struct wm_recorder_plan {
 struct wm_recorder;
 
 /*
- * 0, or -errno with diag: nothing was created then, not even the trace's folder, unless the folder
- * itself failed.
+ * Prepares a recording. Returns 0, or -errno with diag; in that case nothing is left behind, not
+ * even the trace's folder, unless the folder itself failed.
  */
 int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder **ret,
 		       struct wm_diag *diag);
 
-/* Ends everything but CMD, as if the caller had died. Accepts NULL. */
+/* Ends everything except CMD, as if the caller had died. Accepts NULL. */
 void wm_recorder_destroy(struct wm_recorder *r);
 
 /*
- * 0, or -errno with diag; in that case the recording ends, and waiting for it leaves a complete,
- * empty trace.
+ * Begins to record. Returns 0, or -errno with diag; in that case the recording ends, and waiting
+ * for it leaves a complete, empty trace.
  */
 int wm_recorder_begin(struct wm_recorder *r, struct wm_diag *diag);
 
-/* Waits until the trace is complete and CMD has ended: 1; 0 on timeout (-1: never); -errno. */
+/*
+ * Waits until the trace is complete and CMD has ended. Returns 1; 0 on timeout (-1: no timeout); or
+ * -errno.
+ */
 int wm_recorder_wait(struct wm_recorder *r, int timeout_ms);
 
-/* One step of that wait: 1 when it is over, else 0; -errno. */
+/* Performs one step of that wait. Returns 1 when both have ended, else 0; or -errno. */
 int wm_recorder_step(struct wm_recorder *r, int timeout_ms);
 
-/* Waits until the trace is complete; CMD may run on. 0 or -errno. */
+/* Waits until the trace is complete; CMD may continue. Returns 0 or -errno. */
 int wm_recorder_finish(struct wm_recorder *r);
 
-void wm_recorder_end(struct wm_recorder *r);     /* stops recording; it will be over soon */
+/* Stops recording; the trace is complete soon afterwards. */
+void wm_recorder_end(struct wm_recorder *r);
 void wm_recorder_abandon(struct wm_recorder *r); /* lets no further process join */
-int wm_recorder_snapshot(struct wm_recorder *r); /* the pump writes its buffered events */
-int wm_recorder_look(struct wm_recorder *r);     /* wm_live_look() of the plan's `live` */
+int wm_recorder_snapshot(struct wm_recorder *r); /* makes the pump write its buffered events */
+int wm_recorder_look(struct wm_recorder *r);     /* calls wm_live_look() for the plan's `live` */
 
-/* The caller may add signals and timers; the recorder runs the loop while it waits. */
+/*
+ * Returns the event loop, which the recorder runs while it waits; the caller may add signals and
+ * timers.
+ */
 struct wm_loop *wm_recorder_loop(struct wm_recorder *r);
-pid_t wm_recorder_command(const struct wm_recorder *r); /* 0: none, or ended */
-/* As in command.h: handles a signal that waymark received; or requests CMD's end. */
+/* The pid of CMD; 0: none, or it has ended. */
+pid_t wm_recorder_command(const struct wm_recorder *r);
+/* As in command.h: handles a signal that waymark received; requests that CMD ends. */
 bool wm_recorder_signal(struct wm_recorder *r, int signo, pid_t from);
 void wm_recorder_stop_command(struct wm_recorder *r, int signo);
 
@@ -112,17 +126,17 @@ void wm_recorder_stop_command(struct wm_recorder *r, int signo);
 uint32_t wm_recorder_say_missing(const struct wm_recorder *r);
 
 struct wm_recorder_result {
-	bool done;    /* the pump's last report was received: it sets `totals` and `err` */
+	bool done;    /* the last report of the pump was received: `totals` and `err` are set */
 	bool is_lost; /* the pump ended without a last report */
 	int err;      /* the trace's last error */
-	int status;   /* of CMD, as from waitpid(2); -1: unknown, or not ended */
-	struct wm_recording_totals totals; /* of a live recording: as of the last batch */
+	int status;   /* status of CMD as from waitpid(2); -1: unknown, or CMD has not ended */
+	struct wm_recording_totals totals; /* in a live recording, those at the last batch */
 };
 void wm_recorder_result(const struct wm_recorder *r, struct wm_recorder_result *ret);
 
 /*
- * Calls fn for each event in CMD's file until it returns non-zero; returns that value. Does not see
- * events of scripts or libraries.
+ * Calls fn for each event in CMD's file until it returns nonzero; returns that value. Does not find
+ * the events of scripts and libraries.
  */
 struct wm_elf_event;
 int wm_recorder_each_event(const struct wm_recorder_plan *plan,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.h - the events a session enables: built from the user's globs, filters and contexts,
- * written to DIR/rules in the layout of runtime/agent.h, replaced whole on each change.
+ * rules.h - the rules that select a session's events: built from the user's globs, filters and
+ * contexts, and written to DIR/rules in the layout of runtime/agent.h. Each change replaces the
+ * whole file.
  *
  * A glob is "provider:name". Without a ':' it matches that name of any provider;
  * "user:provider:name" is the same event, for when the kernel has an event of that name too.
@@ -30,17 +31,17 @@ struct wm_rules_options {
 	uint32_t chunk_bytes; /* 0: the default */
 	uint32_t block_ms;
 	enum wm_clock_kind clock_kind;
-	bool counts; /* events are counted, not recorded: ring/counts.h */
+	bool counts; /* events are counted, not recorded: see ring/counts.h */
 };
 
-/* Block mode: the longest time a thread waits for room. */
+/* Block mode: the longest time that a thread waits for room. */
 #define WM_RULES_BLOCK_MS 1000u
 
-/* Whether a pool can have that size (at least this minimum) and mode. */
+/* Whether a pool can have this size (at least the minimum below) and mode. */
 #define WM_RULES_BUFFER_MIN 65536u
 bool wm_rules_has_pool(uint64_t buffer_bytes, uint32_t pool_mode);
 
-/* The chunk size for a buffer, chosen so that several threads get some chunks each. */
+/* Chooses the chunk size for a buffer, so that each of several threads can have several chunks. */
 uint32_t wm_rules_chunk_bytes(uint64_t buffer_bytes);
 
 int wm_rules_create(const struct wm_rules_options *o, struct wm_rules **ret);
@@ -54,30 +55,32 @@ void wm_rules_destroy(struct wm_rules *r); /* accepts NULL */
 int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint32_t contexts,
 		 uint32_t level_max, struct wm_diag *diag);
 
-/* Adds a rule that switches off the events that other rules of its change switch on. */
+/* Adds a rule that disables events which other rules of its change enable. */
 int wm_rules_exclude(struct wm_rules *r, const char *glob, struct wm_diag *diag);
 
 uint32_t wm_rules_count(const struct wm_rules *r);
-uint64_t wm_rules_generation(const struct wm_rules *r);          /* as last written; 0: never */
-const char *wm_rules_glob(const struct wm_rules *r, uint32_t i); /* as passed to wm_rules_add() */
+/* The generation that was written last; 0: never written. */
+uint64_t wm_rules_generation(const struct wm_rules *r);
+/* The glob as passed to wm_rules_add() */
+const char *wm_rules_glob(const struct wm_rules *r, uint32_t i);
 const struct wm_rules_options *wm_rules_options(const struct wm_rules *r);
 
-/* Whether all rules together switch an event on; filters are not evaluated. */
+/* Whether the rules together enable an event. Filters are not evaluated. */
 bool wm_rules_enable(const struct wm_rules *r, const char *provider, const char *name,
 		     uint32_t level);
 
-/* Whether rule `i` matches an event; its filter is not evaluated. */
+/* Whether rule `i` matches an event. Its filter is not evaluated. */
 bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, const char *name,
 		    uint32_t level);
 
 /*
- * Whether the filters of rules that name this event outright (no wildcard) fit its fields: 0, or
- * -EINVAL with diag. `desc` is the description from which `c` was parsed.
+ * Checks that the filters of rules which name this event exactly (without wildcards) fit its
+ * fields. Returns 0, or -EINVAL with diag. `desc` is the description from which `c` was parsed.
  */
 int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const void *desc,
 		   size_t bytes, struct wm_diag *diag);
 
-/* Replaces the file `rules` in that folder with a new generation (the first is 1). */
+/* Replaces the file `rules` in the folder by a new generation (the first is 1). */
 int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);
 
 /* ------------------------------------------------------------------ *
@@ -85,7 +88,7 @@ int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);
  * count, so a change is complete for the events it matches.
  * ------------------------------------------------------------------ */
 
-/* Loads the rules from the file `rules` in that folder. 0, -EBADMSG or another errno. */
+/* Loads the rules from the file `rules` in the folder. Returns 0, -EBADMSG or another errno. */
 int wm_rules_load(int dirfd, struct wm_rules **ret);
 
 /*

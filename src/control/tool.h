@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tool.h - requests of another waymark command to a recorder, over the socket that processes use:
- * one message instead of HELLO, one answer. The recorder answers only its own user and root.
+ * one message instead of HELLO, and one answer. The recorder answers only its own user and root.
  *
  * A recorder that accepts requests creates DIR/.waymark in its trace directory: the path of the
  * session folder and a newline. Readers of traces skip files that begin with a dot.
@@ -18,7 +18,7 @@
 #define WM_TOOL_FILE ".waymark"
 
 enum wm_tool_type {
-	WM_MSG_TOOL = 64,              /* first type of tools' messages */
+	WM_MSG_TOOL = 64,              /* the first type of messages from tools */
 	WM_MSG_SNAPSHOT = WM_MSG_TOOL, /* struct wm_msg: write the contents of the buffers now */
 	WM_MSG_SNAPSHOT_DONE,          /* struct wm_msg_snapshot: the answer */
 	WM_MSG_CHANGE,                 /* struct wm_msg_change, then rules to add */
@@ -31,11 +31,14 @@ struct wm_msg_snapshot {
 	struct wm_msg h;
 	int32_t err; /* 0 or -errno */
 	uint32_t reserved;
-	uint64_t events, bytes; /* written by this snapshot */
-	uint64_t lost;          /* since the recording began, all causes */
+	uint64_t events, bytes; /* number of events and bytes that this snapshot wrote */
+	uint64_t lost;          /* number of losses of all causes since the recording began */
 };
 
-/* `nr_rules` rules follow, encoded as in DIR/rules; 0 rules: only the answer is requested. */
+/*
+ * Followed by `nr_rules` rules, encoded as in DIR/rules. With 0 rules, only the answer is
+ * requested.
+ */
 struct wm_msg_change {
 	struct wm_msg h;
 	uint32_t nr_rules;
@@ -46,30 +49,33 @@ struct wm_msg_change {
 
 struct wm_msg_changed {
 	struct wm_msg h;
-	int32_t err;           /* 0 or -errno: nothing was changed */
+	int32_t err;           /* 0, or -errno when nothing was changed */
 	uint32_t nr_processes; /* recorded now */
-	uint32_t nr_late;      /* of these: have not yet reported that they follow the rules */
-	uint32_t nr_deaf;      /* of these: closed their connection and keep their old rules */
+	/* Number of these processes that have not reported yet that they follow the rules. */
+	uint32_t nr_late;
+	/* Number of these processes that closed their connection and keep their old rules. */
+	uint32_t nr_deaf;
 	uint64_t generation;
-	uint32_t events_min, events_max; /* enabled events, per process that follows the rules */
-	uint32_t pids[WM_CHANGED_PIDS];  /* of processes that follow them; 0 ends the list */
-	/* Bit i: rule i of the change matches an event of a process ... */
+	/* Number of enabled events per process that follows the rules. */
+	uint32_t events_min, events_max;
+	uint32_t pids[WM_CHANGED_PIDS]; /* processes that follow the rules; 0 ends the list */
+	/* Bit i: rule i of the change matches an event of a process. */
 	uint64_t matched[WM_RULES_NR_MAX / 64];
-	/* ... and its filter does not fit all events that it matches. */
+	/* Bit i: the filter of rule i does not fit all events that the rule matches. */
 	uint64_t unfit[WM_RULES_NR_MAX / 64];
 };
 
 /*
- * Requests the recorder that writes to the trace directory `dir` to add these rules as one change
- * (control/rules.h), and waits until its processes follow them, at most one second. The recorder
- * numbers them. Errors as for wm_tool_snapshot(); -E2BIG with diag: too many rules.
+ * Asks the recorder that writes to the trace directory `dir` to add these rules as one change
+ * (control/rules.h), and waits at most one second until its processes follow them. The recorder
+ * numbers the rules. Errors as for wm_tool_snapshot(); -E2BIG with diag: too many rules.
  */
 int wm_tool_change(const char *dir, const struct wm_rules *rules, struct wm_msg_changed *ret,
 		   struct wm_diag *diag);
 
 /*
  * Requests a snapshot from the recorder that writes to the trace directory `dir` and waits for the
- * answer. 0; -ENOENT: no recording writes there; -EPERM; or the recorder's own error.
+ * answer. Returns 0; -ENOENT: no recording writes there; -EPERM; or the recorder's own error.
  */
 int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_diag *diag);
 

@@ -19,7 +19,7 @@
 #include "control/counting_programs.h"
 #include "control/recorder/command.h"
 
-#define LOOK_NS 100000000u /* interval of the check that the threads of -t exist */
+#define LOOK_NS 100000000u /* interval at which the threads of -t are checked for existence */
 
 struct run {
 	const struct wm_counting_plan *plan;
@@ -27,24 +27,24 @@ struct run {
 	struct wm_counting *result;
 	wm_counting_tick *tick;
 	void *data;
-	struct wm_child child; /* while it is held; pid 0: none */
+	struct wm_child child; /* CMD while it is held; pid 0: none */
 	struct wm_command command;
 	struct wm_watch *interval;
 	struct wm_counting_programs programs;
 	size_t nr_alive;
 	uint64_t start_ns;
-	bool declined; /* by the caller, which reported the reason */
+	bool declined; /* the caller declined to start, and reported the reason */
 	struct wm_diag *diag;
-	int late_err; /* why counting did not start after the delay */
+	int late_err; /* errno with which counting failed to start after the delay */
 };
 
-/* CMD itself is counted; otherwise it only determines the duration. */
+/* Whether CMD itself is counted; otherwise it only determines the duration. */
 static bool counts_command(const struct wm_counting_plan *p)
 {
 	return !p->all && !p->nr_pids && !p->nr_tids;
 }
 
-/* CMD's execve(2) turns its counters on. */
+/* Whether CMD's execve(2) enables its counters. */
 static bool begins_on_exec(const struct wm_counting_plan *p)
 {
 	return counts_command(p) && !p->delay_ns;
@@ -70,7 +70,7 @@ static void on_process_end(pid_t pid, int status, void *data)
 		wm_loop_stop(r->loop, 0);
 }
 
-/* Older kernels have no descriptor that reports a thread's end. */
+/* Polls, because older kernels have no descriptor that reports the end of a thread. */
 static void on_look(void *data)
 {
 	struct run *r = data;
@@ -130,7 +130,10 @@ static int start_by(struct run *r, struct wm_diag *diag)
 	return err;
 }
 
-/* If this fails, CMD already runs and continues: the error is returned after its end. */
+/*
+ * Starts counting after the delay. If this fails, CMD already runs and continues; the error is
+ * returned after its end.
+ */
 static void on_delay_over(void *data)
 {
 	struct run *r = data;
@@ -202,7 +205,7 @@ static int find_threads(const struct run *r, struct wm_counting *c, struct wm_di
 	return err;
 }
 
-/* Every counted event uses the same fields. */
+/* Opens the separate counts; all events use the same fields. */
 static int open_by(struct run *r, struct wm_diag *diag)
 {
 	const struct wm_counting_plan *p = r->plan;
@@ -285,7 +288,7 @@ static uint64_t time_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * WM_NS_PER_SECOND + (uint64_t)t->tv_usec * 1000u;
 }
 
-/* Releases CMD and waits; counters are on. */
+/* Releases CMD and waits for the end of the run; the counters are enabled. */
 static int go(struct run *r, struct wm_diag *diag)
 {
 	bool at_once = !r->plan->delay_ns;
@@ -293,7 +296,7 @@ static int go(struct run *r, struct wm_diag *diag)
 
 	if (!err && at_once)
 		err = start_by(r, diag);
-	else if (!err && r->result->threads) /* drops threads that end meanwhile */
+	else if (!err && r->result->threads) /* drops threads that have ended meanwhile */
 		err = wm_by_threads_begin(r->result->threads, r->plan->tracefs, diag);
 	if (!err)
 		err = watch_targets(r);
@@ -357,7 +360,7 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 	return err;
 }
 
-/* Gives an error without a message one, with the remedy. */
+/* Explains an error that has no message yet, with a remedy. */
 static int explain(const struct run *r, int err, struct wm_diag *diag)
 {
 	if (err >= 0 || r->declined || !diag || diag->sentence[0])

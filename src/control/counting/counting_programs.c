@@ -14,7 +14,10 @@
 
 /* ---- names --------------------------------------------------------------------------- */
 
-/* A misspelt "sched:sched_swtich" is a kernel name, because the kernel has that family. */
+/*
+ * Whether the kernel has the family of a name. Then even a misspelt "sched:sched_swtich" is a
+ * kernel name.
+ */
 static bool kernel_has_family(const struct wm_event_space *space, const char *name)
 {
 	size_t bytes = strcspn(name, ":");
@@ -155,7 +158,8 @@ int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids
 
 static void on_gone(void *data)
 {
-	(void)data; /* the processes' end is already watched for the kernel's events */
+	/* ignored: the end of the processes is already watched for the kernel's events. */
+	(void)data;
 }
 
 int wm_counting_programs_attach(struct wm_counting_programs *p, struct wm_diag *diag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program_counts.c - see program_counts.h. Connections are accepted and served in the caller's
- * loop. Ten times a second, ended processes are summed up and released, and sealed chunks are
- * emptied, so that threads may come and go without limit.
+ * loop. Ten times a second, the counts of ended processes are added up and the processes released,
+ * and sealed chunks are emptied, so that the number of short-lived threads is not limited.
  */
 #include "control/counting/program_counts.h"
 
@@ -17,11 +17,15 @@
 #include "ring/counts.h"
 #include "runtime/agent.h"
 
-#define MEMBERS_MAX     32768u
-#define ACCEPT_PER_CALL 32 /* fewer than the loop serves in a step, as in a recording */
-#define SWEEP_NS        100000000u
-#define BIG_BYTES       (1ull << 30) /* limit of big chunks per process; allocated on use */
-#define LEAVE_STEPS     1000         /* of the loop, for the last messages of ended processes */
+#define MEMBERS_MAX 32768u
+#define ACCEPT_PER_CALL                                                                            \
+	32 /* fewer connections than the loop serves in a step, as in a recording                  \
+	    */
+#define SWEEP_NS 100000000u
+/* Limit for the big chunks of a process; memory is allocated on use. */
+#define BIG_BYTES (1ull << 30)
+/* Steps of the loop for the last messages of ended processes. */
+#define LEAVE_STEPS 1000
 
 struct wm_rules_options wm_tally_rules_options(void)
 {
@@ -120,7 +124,7 @@ static void add_member(struct wm_tally *t, int sock)
 		t->o.refused(0, "out of memory or descriptors for another process", t->o.data);
 }
 
-/* The number of accepted connections; or -errno. */
+/* Accepts connections. Returns their number or -errno. */
 static int accept_some(struct wm_tally *t)
 {
 	int nr = 0;
@@ -147,8 +151,8 @@ static void on_connection(int fd, uint32_t events, void *data)
 	if (accept_some(t) >= 0)
 		return;
 	/*
-	 * Stop accepting until the next sweep: a connection that cannot be accepted would wake the
-	 * loop continuously.
+	 * Stops accepting until the next sweep, because a connection that cannot be accepted would
+	 * wake the loop continuously.
 	 */
 	wm_watch_remove(t->accept_watch);
 	t->accept_watch = NULL;
@@ -214,7 +218,7 @@ int wm_tally_serve(struct wm_tally *t, const struct wm_tally_options *o, struct 
 {
 	int err;
 
-	(void)wm_privilege_raise_files(); /* two per process */
+	(void)wm_privilege_raise_files(); /* each process needs two descriptors */
 	t->o = *o;
 	t->o.rules = (struct wm_rules *)t->host.rules;
 	t->loop = t->host.loop = loop;
@@ -259,8 +263,8 @@ void wm_tally_begin(struct wm_tally *t)
 }
 
 /*
- * Processes that connected before the folder was removed may have counted and ended since: accepts
- * all of them, and handles messages until none is left.
+ * Accepts all processes that connected before the folder was removed, because they may have counted
+ * and ended, and handles messages until none is left.
  */
 static void take_last(struct wm_tally *t)
 {
@@ -285,7 +289,8 @@ void wm_tally_end(struct wm_tally *t)
 	take_last(t);
 	wm_tally_read(t);
 	for (struct tally_member *m = t->members; m; m = m->next)
-		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it finds its socket closed */
+		/* If this fails, the process finds its socket closed. */
+		(void)wm_app_send(m->app, WM_MSG_DETACH);
 	drop_members(t);
 	t->loop = NULL;
 }

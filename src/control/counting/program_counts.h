@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts.h - counts of programs' events: a session whose processes count instead of
- * recording (ring/counts.h), and the sums over them. Nothing is written to disk; a count survives
- * the process that made it, however it ended.
+ * program_counts.h - counts programs' events: a session whose processes count instead of recording
+ * (ring/counts.h), and the sums of their counts. Nothing is written to disk; the counts of a
+ * process survive its end, even by a kill.
  *
- * An event is counted if a recording with the same rules would hold it; an event that a recording
- * would lose because no pool or level was available is counted as lost.
+ * An event is counted if a recording with the same rules would contain it; an event that a
+ * recording would lose because no pool or level was available is counted as lost.
  */
 #ifndef WM_CONTROL_COUNTING_PROGRAM_COUNTS_H
 #define WM_CONTROL_COUNTING_PROGRAM_COUNTS_H
@@ -26,15 +26,16 @@
 struct wm_tally;
 
 struct wm_tally_options {
-	struct wm_rules *rules; /* created with wm_tally_rules_options(); outlive the tally */
+	struct wm_rules *rules; /* created with wm_tally_rules_options(); must outlive the tally */
 	/*
-	 * Threads to count separately, by ids of this process's PID namespace; `only`: no others.
+	 * Threads to count separately, by their ids in this process's PID namespace. `only`: count
+	 * no other threads.
 	 */
 	const pid_t *tids;
 	size_t nr_tids;
 	bool only;
 	void (*joined)(pid_t pid, void *data); /* may be NULL */
-	/* A process is not counted, or not to its end; `why` is the reason. */
+	/* Called for a process that is not counted, or not until its end; `why` is the reason. */
 	void (*refused)(pid_t pid, const char *why, void *data);
 	void *data;
 };
@@ -45,7 +46,7 @@ struct wm_rules_options wm_tally_rules_options(void);
 int wm_tally_create(struct wm_rules *rules, const char *runtime_dir, struct wm_tally **ret,
 		    struct wm_diag *diag);
 int wm_tally_serve(struct wm_tally *t, const struct wm_tally_options *o, struct wm_loop *loop);
-/* Call before wm_tally_serve(): events until wm_tally_begin() are not counted. */
+/* Must be called before wm_tally_serve(): events before wm_tally_begin() are not counted. */
 void wm_tally_hold(struct wm_tally *t);
 void wm_tally_begin(struct wm_tally *t);
 const struct wm_session *wm_tally_session(const struct wm_tally *t);
@@ -55,27 +56,29 @@ void wm_tally_destroy(struct wm_tally *t); /* accepts NULL */
 void wm_tally_read(struct wm_tally *t);
 
 /*
- * Computes the last sums: removes the folder, handles all messages of connected processes, detaches
- * those that live on. Steps the loop. Later calls do nothing.
+ * Computes the last sums: removes the folder, handles all messages of connected processes, and
+ * detaches processes that still run. Steps the loop. Later calls do nothing.
  */
 void wm_tally_end(struct wm_tally *t);
 
-/* Events found up to now, sorted by name; indexes change when one is added. */
+/* Number of events found so far. They are sorted by name, so indexes change when one is added. */
 size_t wm_tally_nr(const struct wm_tally *t);
 const char *wm_tally_name(const struct wm_tally *t, size_t event); /* "provider:name" */
-uint32_t wm_tally_rule(const struct wm_tally *t, size_t event); /* the first rule that matches it */
-/* As of the last read; of the thread tids[thread], or WM_TALLY_ALL for the total. */
+/* The first rule that matches the event. */
+uint32_t wm_tally_rule(const struct wm_tally *t, size_t event);
+/* The count at the last read, for thread tids[thread] or, with WM_TALLY_ALL, in total. */
 uint64_t wm_tally_count(const struct wm_tally *t, size_t event, size_t thread);
-/* The increase since the last wm_tally_since() of this event and thread. */
+/* The increase since the last call of wm_tally_since() for this event and thread. */
 uint64_t wm_tally_since(struct wm_tally *t, size_t event, size_t thread);
 
 struct wm_tally_totals {
-	uint32_t nr_processes;     /* that joined */
-	uint64_t lost;             /* events that could not be counted, of all processes */
-	uint64_t filtered_missing; /* events that match a glob but lack a field of its filter */
-	uint32_t nr_unpatched;     /* processes whose code is not patched */
-	uint64_t sites_unpatched;  /* sites that stayed off for that reason */
-	uint32_t sites_refused;    /* sites whose bytes are not waymark's */
+	uint32_t nr_processes; /* that joined */
+	uint64_t lost;         /* number of events of all processes that could not be counted */
+	/* Number of events that match a glob but lack a field of its filter. */
+	uint64_t filtered_missing;
+	uint32_t nr_unpatched;    /* number of processes whose code is not patched */
+	uint64_t sites_unpatched; /* number of sites that are off for that reason */
+	uint32_t sites_refused;   /* number of sites whose bytes are not waymark's */
 };
 void wm_tally_totals(const struct wm_tally *t, struct wm_tally_totals *ret);
 

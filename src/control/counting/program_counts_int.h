@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts_int.h - shared by program_counts.c (processes join and end) and
+ * program_counts_int.h - shared by program_counts.c (processes that join and end) and
  * program_counts_sum.c (events and their sums). For those two files only.
  */
 #ifndef WM_CONTROL_COUNTING_PROGRAM_COUNTS_INT_H
@@ -48,7 +48,7 @@ struct wm_tally {
 	struct tally_thread *threads;
 	size_t nr_columns; /* threads plus one for the total */
 	struct wm_tally_totals totals;
-	uint64_t lost_now;    /* of live processes */
+	uint64_t lost_now;    /* losses of processes that still run */
 	uint64_t lost_before; /* at wm_tally_begin() */
 	bool held;            /* until wm_tally_begin() */
 };
@@ -56,11 +56,11 @@ struct wm_tally {
 int wm_tally_find_threads(struct wm_tally *t);
 void wm_tally_on_event(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
 /*
- * Adds the counts of sealed chunks to `kept` and empties them; `all`: adds those of other chunks to
- * `now`.
+ * Adds the counts of sealed chunks to `kept` and empties these chunks. With `all`, also adds the
+ * counts of other chunks to `now`.
  */
 void wm_tally_take(struct tally_member *m, bool all);
-/* After the process's end: adds all its remaining counts to `kept`. */
+/* Adds all remaining counts of an ended process to `kept`. */
 void wm_tally_keep(struct tally_member *m);
 void wm_tally_forget(struct wm_tally *t); /* frees the sums */
 

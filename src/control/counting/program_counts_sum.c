@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* program_counts_sum.c - counted events, by name, and their sums. See program_counts_int.h. */
+/*
+ * program_counts_sum.c - the events that are counted, by name, and their sums. See
+ * program_counts_int.h.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 
 /* ---- events by name ------------------------------------------------------------- */
 
-/* The index of a name, or where to insert it. */
+/* The index of a name, or the index at which to insert it. */
 static size_t place_of(const struct wm_tally *t, const char *name)
 {
 	size_t low = 0, high = t->nr_events;
@@ -54,7 +57,10 @@ static struct tally_event *new_event(const struct wm_tally *t, const char *name,
 	return NULL;
 }
 
-/* NULL: out of memory, too many events, or no rule matches. */
+/*
+ * Finds or adds an event; NULL when out of memory, when there are too many events, or when no rule
+ * matches.
+ */
 static struct tally_event *event_of(struct wm_tally *t, const struct wm_class *c)
 {
 	char name[2 * WM_CLASS_NAME_MAX + 2];
@@ -99,7 +105,7 @@ void wm_tally_on_event(struct wm_app *a, uint32_t id, const struct wm_class *c, 
 		m->events = grown;
 		m->nr_ids = nr;
 	}
-	if (!m->events[id]) /* the first meaning of an id is final */
+	if (!m->events[id]) /* an id keeps the first event that it was announced for */
 		m->events[id] = event_of(data, c);
 }
 
@@ -119,7 +125,7 @@ int wm_tally_find_threads(struct wm_tally *t)
 	return 0;
 }
 
-/* The thread's column, or that of the total if it has none. */
+/* The column of a thread; threads without a column use that of the total. */
 static size_t column_of(const struct tally_member *m, uint32_t tid)
 {
 	const struct wm_tally *t = m->tally;
@@ -181,7 +187,8 @@ void wm_tally_take(struct tally_member *m, bool all)
 	if (!p)
 		return;
 	wm_counts_pin(p);
-	wm_app_catch_up(m->app); /* so that every id in a pinned chunk is known */
+	/* Reads the messages, so that every id in a pinned chunk is known. */
+	wm_app_catch_up(m->app);
 	wm_counts_read(p, m->nr_ids, all ? on_count : on_sealed, m);
 	if (all)
 		m->tally->lost_now += lost_of(p);
@@ -226,7 +233,7 @@ uint64_t wm_tally_count(const struct wm_tally *t, size_t event, size_t thread)
 	size_t c = column(t, thread);
 	uint64_t count = e->kept[c] + e->now[c];
 
-	if (t->held || count < e->before[c]) /* the program may decrease it */
+	if (t->held || count < e->before[c]) /* the program may have decreased the count */
 		return 0;
 	return count - e->before[c];
 }
@@ -235,7 +242,8 @@ uint64_t wm_tally_since(struct wm_tally *t, size_t event, size_t thread)
 {
 	uint64_t count = wm_tally_count(t, event, thread);
 	uint64_t *told = &t->events[event]->told[column(t, thread)];
-	uint64_t since = count > *told ? count - *told : 0; /* the program may decrease it */
+	/* The program may have decreased the count. */
+	uint64_t since = count > *told ? count - *told : 0;
 
 	*told += since;
 	return since;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts_test.c - a fake process that counts: sums while it runs, over sealed chunks, after
- * its end; unannounced ids, a runtime that is too old, corrupt shared memory.
+ * program_counts_test.c - a fake process counts: tests the sums while it runs, over sealed chunks,
+ * and after its end; unannounced ids, a runtime that is too old, and corrupt shared memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +110,7 @@ static void sums(void **state)
 
 	(void)state;
 	begin(&w, WM_HELLO_COUNTS);
-	assert_int_equal(w.nr_joined, 0); /* reported between events */
+	assert_int_equal(w.nr_joined, 0); /* processes are reported between events of the loop */
 	fake_event(&w.fake, 3, "tick");
 	small = take_chunk(&w, true);
 	count(&w, small, 3, 5);
@@ -124,7 +124,7 @@ static void sums(void **state)
 	big = take_chunk(&w, false);
 	count(&w, big, 3, 10);
 	assert_int_equal(total(&w), 17);
-	/* It was emptied and can be taken again. */
+	/* The chunk was emptied and can be taken again. */
 	assert_int_equal(wm_state_of(wm_pool_state(&w.fake.pool, small)), WM_CHUNK_FREE);
 	assert_int_equal(take_chunk(&w, true), small);
 	assert_int_equal(total(&w), 17);
@@ -186,7 +186,7 @@ static void an_older_runtime(void **state)
 	end(&w);
 }
 
-/* States and words that no honest process writes: nothing is counted, nothing breaks. */
+/* States and words that no correct process writes: nothing is counted and nothing fails. */
 static void lies(void **state)
 {
 	struct world w;

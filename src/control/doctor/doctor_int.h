@@ -17,10 +17,10 @@ struct wm_doctor_check {
 	void (*run)(struct wm_doctor *d, struct wm_check *c);
 };
 
-/* Both end with an entry without a name. */
+/* Both arrays end with an entry without a name. */
 extern const struct wm_doctor_check wm_doctor_programs[], wm_doctor_kernel[];
 
-/* Set the result and, with "no" and "partly", the cure ("": none). */
+/* Set the result and, for "no" and "partly", the cure ("": none). */
 void wm_check_yes(struct wm_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void wm_check_no(struct wm_check *c, enum wm_works works, const char *cure, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - what the kernel permits waymark to count, record and probe. Each facility is tried;
- * settings only explain the result. See doctor.h.
+ * kernel.c - tests what the kernel permits waymark to count, record and probe. Each facility is
+ * tried; settings only serve to explain the result. See doctor.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void check_tracefs(struct wm_doctor *d, struct wm_check *c)
 		wm_check_no(c, WM_WORKS_NO, "", "%s", sentence);
 }
 
-/* Whether one of its files contains this word; false if unreadable. */
+/* Whether a file of tracefs contains this word; false when it cannot be read. */
 static bool file_has(const struct wm_tracefs *t, const char *file, const char *word)
 {
 	char *text;
@@ -76,7 +76,7 @@ static void check_syscalls(struct wm_doctor *d, struct wm_check *c)
 			    "this kernel has no events named after system calls");
 }
 
-/* In an instance of our own, so that other tracers' buffers stay untouched. */
+/* Uses a private instance, so that the buffers of other tracers are not touched. */
 static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 {
 	char name[64], path[128];
@@ -193,7 +193,7 @@ static void check_synthetic(struct wm_doctor *d, struct wm_check *c)
 
 /* ---- perf events -------------------------------------------------------------------------- */
 
-/* Opens the event of that name as stat would, and sets the result. */
+/* Opens an event as `waymark stat` would, and sets the result. */
 static void try_event(struct wm_doctor *d, const char *name, struct wm_perf_where where,
 		      const char *yes, struct wm_check *c)
 {
@@ -283,7 +283,7 @@ static void check_kprobes(struct wm_doctor *d, struct wm_check *c)
 		try_event(d, "kprobe:do_exit", self, "any function of the kernel", c);
 }
 
-/* The kernel supports them only together with kprobes, whatever its README contains. */
+/* The kernel supports event probes only together with kprobes, whatever its README file lists. */
 static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
 {
 	const struct wm_tracefs *t = d->space.tracefs;
@@ -347,7 +347,7 @@ static void check_limits(struct wm_doctor *d, struct wm_check *c)
 
 static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 {
-	/* r0 = 0; exit */
+	/* the program r0 = 0; exit */
 	const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
 					{.code = BPF_JMP | BPF_EXIT}};
 	union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_TRACEPOINT};
@@ -387,7 +387,9 @@ static void check_btf(struct wm_doctor *d, struct wm_check *c)
 			    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
 }
 
-/* The first line about code: per-CPU data, which may come first, starts at address 0. */
+/*
+ * Reads the first line for code. Lines for per-CPU data, which may come first, start at address 0.
+ */
 static void first_function(FILE *f, char *line, size_t bytes)
 {
 	char *type;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c - the requirements of marked programs: patchable code, sealable memory, a barrier, a
- * clock, and for -p the right to attach. Tried in a child, as the runtime does in a program.
+ * program.c - tests what marked programs require: patchable code, sealable memory, a barrier, a
+ * clock, and for -p the permission to attach. Each is tried in a child, as the runtime does it in a
+ * program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +67,7 @@ static bool patch_mprotect(unsigned char *page, size_t bytes)
 	return mprotect(page, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* In a child: patches a function that returns 1 to return 2. */
+/* Runs in a child: patches a function that returns 1 so that it returns 2. */
 static enum patch_way try_patch(void)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -152,7 +153,10 @@ static void check_memory(struct wm_doctor *d, struct wm_check *c)
 		wm_check_yes(c, "memfd with seals");
 }
 
-/* Uses a child as a typical process of this user that did not permit tracing. */
+/*
+ * Attaches to a child, which stands for a process of this user that did not permit tracing
+ * explicitly.
+ */
 static void check_attach(struct wm_doctor *d, struct wm_check *c)
 {
 	static long word = 42;

@@ -58,7 +58,8 @@ static int count_item(const struct wm_event_item *item, void *data)
 
 struct family {
 	const char *name, *what, *example;
-	enum wm_event_family family; /* NR: created at places users name, not counted */
+	/* Without a count, because its events are created at places that users name. */
+	enum wm_event_family family;
 };
 
 static const struct family families[] = {
@@ -77,7 +78,7 @@ static const struct family families[] = {
 
 static_assert(sizeof(families) / sizeof(families[0]) == WM_INVENTORY_FAMILIES, "");
 
-/* Why a family is unavailable here; NULL: available. */
+/* The reason why a family is not available on this machine; NULL: it is. */
 static const char *missing(const struct wm_inventory_kernel *k, const struct family *f)
 {
 	bool tracefs = f->family == WM_FAMILY_TRACEPOINT || f->family == WM_FAMILY_SYSCALL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - the events of one ELF file: sites and descriptions from elf/, parsed by event/, merged
- * by name. See inventory.h.
+ * file.c - reads the events of one ELF file: elf/ finds sites and descriptions, event/ parses them,
+ * and they are merged by name. See inventory.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "elf/sites.h"
 #include "event/provider.h"
 
-/* A description of the file while it is merged into an event. */
+/* A description of the file, before it is merged into an event. */
 struct entry {
-	struct wm_class *class; /* NULL: could not be parsed */
+	struct wm_class *class; /* NULL: the description could not be parsed */
 	uint32_t index;         /* in sites->events */
 	uint32_t event;         /* in file->events */
 };
@@ -28,7 +28,7 @@ static int by_name(const void *a, const void *b)
 	int order;
 
 	if (!x || !y)
-		return !x - !y; /* invalid ones last */
+		return !x - !y; /* sorts invalid ones last */
 	order = strcmp(x->provider, y->provider);
 	if (!order)
 		order = strcmp(x->name, y->name);
@@ -42,7 +42,7 @@ static int by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The event of an entry: an existing one with its name, or a new one. */
+/* Returns the event for an entry: an existing one with its name, or a new one. */
 static uint32_t event_of(struct wm_inventory_file *f, const struct wm_class *c)
 {
 	for (uint32_t i = f->nr_events; i > 0; i--) {
@@ -56,7 +56,10 @@ static uint32_t event_of(struct wm_inventory_file *f, const struct wm_class *c)
 	return f->nr_events++;
 }
 
-/* Merges entries[], sorted by name, into f->events; the events take ownership of the classes. */
+/*
+ * Merges entries[], which is sorted by name, into f->events; the events take ownership of the
+ * classes.
+ */
 static int unite(struct wm_inventory_file *f, const struct wm_elf_sites *s, struct entry *entries)
 {
 	for (uint32_t i = 0; i < s->nr_events && entries[i].class; i++) {
@@ -81,8 +84,8 @@ static int unite(struct wm_inventory_file *f, const struct wm_elf_sites *s, stru
 }
 
 /*
- * A marker's description is at its site. A typed event is declared elsewhere: debug information has
- * the callers of its inline function.
+ * Finds the source of a place. A marker is described at its site. A typed event is declared
+ * elsewhere, so debug information is needed to find the callers of its inline function.
  */
 static void place_source(struct wm_inventory_place *place, const struct wm_class *c,
 			 struct wm_elf_lines *lines)
@@ -98,7 +101,7 @@ static void place_source(struct wm_inventory_place *place, const struct wm_class
 		place->source = strdup(file);
 }
 
-/* Fills the places of each event from entries[], sorted by index, in the table's order. */
+/* Fills in the places of each event from entries[], which is sorted by index into the table. */
 static int find_places(struct wm_inventory_file *f, const struct wm_elf_sites *s,
 		       const struct entry *entries, struct wm_elf_lines *lines)
 {
@@ -155,7 +158,7 @@ static void parse_all(struct wm_inventory_file *f, const struct wm_elf_sites *s,
 	}
 }
 
-/* Frees the classes that no event took. */
+/* Frees the classes that no event took over. */
 static void release_entries(struct wm_inventory_file *f, struct entry *entries, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -185,7 +188,7 @@ static int load_events(struct wm_inventory_file *f, const struct wm_elf_sites *s
 	qsort(entries, s->nr_events, sizeof(*entries), by_name);
 	err = unite(f, s, entries);
 	if (!err && places) {
-		/* Names and lines are optional; most files lack one or both. */
+		/* Symbols and lines are optional; most files lack one or both. */
 		(void)wm_elf_symbols_read(f->elf, &f->symbols, NULL);
 		(void)wm_elf_lines_open(f->elf, &lines);
 		qsort(entries, s->nr_events, sizeof(*entries), by_index);
@@ -207,7 +210,7 @@ static int load(struct wm_inventory_file *f, int fd, bool places, struct wm_diag
 	err = wm_elf_sites_read(f->elf, &sites, &site_diag);
 	if (err < 0 && diag) {
 		*diag = site_diag;
-		diag->where = NULL; /* the caller names the file */
+		diag->where = NULL; /* the caller adds the file's name */
 	}
 	f->nr_bad = sites.nr_bad;
 	f->first_bad = site_diag;

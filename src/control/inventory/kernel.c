@@ -72,7 +72,10 @@ int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *
 
 /* ---- USDT of files ------------------------------------------------------------------ */
 
-/* Probes with one name are adjacent: the second and later ones are places of the first. */
+/*
+ * Adds the probes of a file. Probes with one name are adjacent: the second and later ones are
+ * places of the first.
+ */
 static void add_probes(struct wm_inventory_kernel *k, const struct wm_elf_usdts *usdts,
 		       const char *path, const char *glob)
 {
@@ -123,7 +126,7 @@ void wm_inventory_kernel_add_file(struct wm_inventory_kernel *k, const char *pat
 		add_open_file(k, fd, path, glob);
 }
 
-/* Whether this file has a mapping at a lower address. */
+/* Whether the file is also mapped at a lower address. */
 static bool met_before(const struct wm_maps *maps, size_t at)
 {
 	const struct wm_map *map = &maps->maps[at];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - the events of a file whose section headers were stripped, read from the runtime of a
- * process that maps it. See inventory.h.
+ * memory.c - reads the events of a file whose section headers were stripped, from the runtime of a
+ * process that maps the file. See inventory.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_of(const struct collecting *c, uint64_t address)
 	       map->dev_minor == c->map->dev_minor;
 }
 
-/* The event of that class, created if it is new; NULL without memory. */
+/* Returns the event of a class, created if it is new; NULL when out of memory. */
 static struct wm_inventory_event *event_of(struct wm_inventory_file *f,
 					   const struct wm_attach_site *s)
 {

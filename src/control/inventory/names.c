@@ -17,7 +17,7 @@ static const char *const kinds[] = {
 static const char *const levels[] = {"emerg",   "alert",  "crit", "err",
 				     "warning", "notice", "info", "debug"};
 
-/* wm_class_parse() rejects other kinds and levels. */
+/* wm_class_parse() refuses other kinds and levels */
 const char *wm_inventory_kind(const struct wm_class *c)
 {
 	return c->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[c->kind] : "?";
@@ -28,7 +28,7 @@ const char *wm_inventory_level(const struct wm_class *c)
 	return c->level < sizeof(levels) / sizeof(levels[0]) ? levels[c->level] : "?";
 }
 
-/* The type of one element: "uint32", "float", "char", "pointer"... */
+/* The type of one element: "uint32", "float", "char", "pointer" and so on. */
 static const char *scalar_name(const struct wm_field *f, char *buf, size_t size)
 {
 	static const char *const names[] = {
@@ -71,7 +71,7 @@ const char *wm_inventory_type(const struct wm_field *f, char *buf, size_t size)
 	return buf;
 }
 
-/* Offers full names, or names alone for a glob without ':'. */
+/* Offers full names or, for a glob without ':', names without provider. */
 static void offer_all(const struct wm_inventory *l, const char *glob, struct wm_nearest *near)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - the events of running processes: which ELF files they map, and which events are on. A
- * file is read once, however many processes map it. Processes come and go meanwhile: one that can
- * no longer be read is ignored. See inventory.h.
+ * process.c - lists the events of running processes: finds the ELF files that they map, and the
+ * events that are enabled. A file is read once, even if many processes map it. A process that can
+ * no longer be read has ended and is ignored. See inventory.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,14 +22,14 @@
 #include "control/inventory.h"
 #include "control/target/remote_runtime.h"
 
-/* A mapped file that was examined. */
+/* A mapped file that has been examined. */
 struct wm_seen {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
-	const struct wm_inventory_file *file; /* NULL: it has no known events */
+	const struct wm_inventory_file *file; /* NULL: no events are known */
 };
 
-/* A process while it is examined. */
+/* A process that is being examined. */
 struct process {
 	pid_t pid;
 	bool alone, runtime;
@@ -58,7 +58,7 @@ static struct wm_seen *find_seen(const struct wm_inventory *l, const struct wm_m
 	return NULL;
 }
 
-/* Opens and reads a mapped file. NULL if it has no readable events. */
+/* Opens and reads a mapped file. Returns NULL when it has no readable events. */
 static struct wm_inventory_file *load(const struct wm_inventory *l, const struct process *p,
 				      const struct wm_map *map)
 {
@@ -130,7 +130,7 @@ static bool is_runtime(const char *path)
 	return slash && !strncmp(slash + 1, "libwaymark-rt.so", strlen("libwaymark-rt.so"));
 }
 
-/* A statically linked runtime is found by its control page. */
+/* Whether a process has a statically linked runtime: that has a control page. */
 static bool has_static_runtime(pid_t pid)
 {
 	struct wm_target target;
@@ -141,7 +141,7 @@ static bool has_static_runtime(pid_t pid)
 	return true;
 }
 
-/* Whether this file has a mapping at a lower address of the process. */
+/* Whether the file is also mapped at a lower address of the process. */
 static bool met_before(const struct process *p, size_t at)
 {
 	for (size_t i = at; i > 0; i--) {
@@ -161,7 +161,7 @@ static bool has_code(const struct process *p, size_t at)
 	return false;
 }
 
-/* Finds the process's files with events, by address, and where they are loaded. */
+/* Finds the files of a process that have events, by address, and where they are loaded. */
 static int find_files(struct wm_inventory *l, struct process *p)
 {
 	int err = 0;
@@ -237,7 +237,7 @@ static int fill_group(struct wm_inventory_group *g, const struct process *p)
 	return 0;
 }
 
-/* The group of this process: one with the same command and files, or a new one. */
+/* Returns the group of a process: one with the same command and files, or a new one. */
 static int group_of(struct wm_inventory *l, const struct process *p,
 		    struct wm_inventory_group **ret)
 {
@@ -262,7 +262,10 @@ static int group_of(struct wm_inventory *l, const struct process *p,
 	return fill_group(*ret, p);
 }
 
-/* 1 on, 0 off, or -errno; reads the event's word in the process, see <waymark/abi.h>. */
+/*
+ * Whether an event is enabled: reads its word in the process, see <waymark/abi.h>. Returns 1, 0 or
+ * -errno.
+ */
 static int is_on(pid_t pid, uint64_t address)
 {
 	uint64_t word;

@@ -5,8 +5,8 @@
  * all processes have confirmed the new rules, or a second later. One change at a time:
  * later ones wait.
  *
- * A process that read the file just before it was replaced has the old generation in
- * its SYNCED, and gets RULES again.
+ * When a process read the file just before it was replaced, its SYNCED has the old generation, and
+ * it gets RULES again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t generation(const struct serving *s)
 	return s->rules ? wm_rules_generation(s->rules) : 0;
 }
 
-/* Both kinds of request begin with the same fields. */
+/* Checks the fields with which both kinds of request begin. */
 static bool makes_sense(const void *message, size_t bytes)
 {
 	struct wm_msg_change ask;
@@ -43,7 +43,7 @@ bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes
 	if (!m->change)
 		return false;
 	memcpy(m->change, message, bytes);
-	return true; /* the next round begins it */
+	return true; /* the next round starts the change */
 }
 
 /* ------------------------------------------------------------------ *
@@ -71,7 +71,7 @@ static int replace_rules(struct serving *s, const struct wm_msg_change *ask)
 	return 0;
 }
 
-/* Sends RULES to a process that follows older rules and has not been notified. */
+/* Sends RULES to a process that follows older rules and was not notified yet. */
 static void tell(struct serving *s, struct member *m)
 {
 	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(s) ||
@@ -126,7 +126,7 @@ static bool bit(const uint64_t *bits, uint32_t i)
 	return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* The bits of the last nr_rules rules, from 0 on. */
+/* Copies the bits of the last nr_rules rules, beginning at bit 0. */
 static void add_bits(const struct serving *s, const struct wm_msg_synced *from, uint32_t nr_rules,
 		     struct wm_msg_changed *to)
 {

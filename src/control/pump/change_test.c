@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change_test.c - changes of events while a session is served: fake programs get RULES,
- * follow them or not, join with old rules; tools send requests, malformed ones too, and
- * disconnect.
+ * change_test.c - changes of rules while a session is served. Fake programs get RULES and follow
+ * them or not, or join with old rules; tools send valid and malformed requests, and disconnect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +17,7 @@
 /* A tool, in its own thread because it waits for its answer. */
 struct asking {
 	pthread_t thread;
-	const char *glob; /* to switch off; NULL: a request without rules */
+	const char *glob; /* events to switch off; NULL: a request without rules */
 	struct wm_msg_changed answer;
 	int err;
 };
@@ -79,7 +78,7 @@ static void all_follow(void **state)
 	fake_await_message(&f, WM_MSG_RULES);
 	fake_await_message(&g, WM_MSG_RULES);
 	kit_await(WM_REPORT_CHANGED, &report);
-	follow(&f, 2, 3, 1); /* rule 0 of the file, which is not of the change */
+	follow(&f, 2, 3, 1); /* rule 0 of the file is not part of the change */
 	follow(&g, 2, 5, 1 << 2);
 	answer = answer_of(&a);
 	assert_int_equal(answer->generation, 2);
@@ -90,7 +89,7 @@ static void all_follow(void **state)
 	assert_int_equal(answer->matched[0], 1); /* rule 2 of the file is rule 0 of the change */
 	assert_int_equal(answer->pids[0], getpid());
 
-	begin_asking(&a, NULL); /* changes nothing, notifies no process */
+	begin_asking(&a, NULL); /* a request that changes nothing and notifies no process */
 	assert_int_equal(answer_of(&a)->generation, 2);
 	assert_true(fake_is_connected(&f));
 	fake_bye(&f);
@@ -112,7 +111,7 @@ static void late_and_deaf(void **state)
 	fake_join(&deaf, WM_POOL_DISCARD);
 	kit_await(WM_REPORT_JOINED, &report);
 	kit_await(WM_REPORT_JOINED, &report);
-	close(deaf.sock); /* it continues, with its pool mapped */
+	close(deaf.sock); /* the process continues, and its pool is still mapped */
 	deaf.sock = -1;
 	begin_asking(&a, "fake:*");
 	fake_await_message(&late, WM_MSG_RULES);
@@ -126,8 +125,10 @@ static void late_and_deaf(void **state)
 	fake_close(&deaf);
 }
 
-/* A process exits without having read of the change: its socket is reset, and the
- * recorder gets that error before the process's last messages. */
+/*
+ * A process exits without having read about the change: its socket is reset, and the recorder gets
+ * that error before the last messages of the process.
+ */
 static void gone_with_the_change_unread(void **state)
 {
 	struct wm_report report;
@@ -154,7 +155,7 @@ static void gone_with_the_change_unread(void **state)
 	assert_int_equal(kit_stop()->events, 100);
 }
 
-/* The process read the rules, the rules changed, and then it sent HELLO. */
+/* A process reads the rules, then the rules change, and then it sends HELLO. */
 static void joined_with_old_rules(void **state)
 {
 	struct asking a;
@@ -163,7 +164,7 @@ static void joined_with_old_rules(void **state)
 	kit_start(WM_POOL_DISCARD);
 	begin_asking(&a, "fake:*");
 	assert_int_equal(answer_of(&a)->nr_processes, 0);
-	fake_join(&f, WM_POOL_DISCARD); /* follows generation 1 */
+	fake_join(&f, WM_POOL_DISCARD); /* the process follows generation 1 */
 	fake_await_message(&f, WM_MSG_RULES);
 	follow(&f, 2, 0, 0);
 	fake_bye(&f);
@@ -207,7 +208,7 @@ static void nonsense(void **state)
 	assert_int_equal(answer.err, -EBADMSG);
 	close(sock);
 
-	m.m.nr_rules = 0; /* sends a request, and does not wait for the answer */
+	m.m.nr_rules = 0; /* sends a request without waiting for the answer */
 	m.m.h.bytes = sizeof(m.m);
 	sock = wm_session_connect(kit.session.path);
 	assert_int_equal(send(sock, &m, sizeof(m.m), MSG_NOSIGNAL), sizeof(m.m));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c - the kernel's events as a source of the pump; its options are a wm_kernel_events. */
+/*
+ * kernel.c - the kernel's events as a source of the pump. The source's options are a struct
+ * wm_kernel_events.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@ struct kernel {
 	struct wm_trace_writer *writer;
 };
 
-/* Wakes the loop; the round that follows reads the rings. */
+/* Only wakes the loop; the round that follows reads the rings. */
 static void on_ring(int fd, uint32_t events, void *data)
 {
 	(void)fd;
@@ -21,7 +24,7 @@ static void on_ring(int fd, uint32_t events, void *data)
 	(void)data;
 }
 
-/* A ring that cannot wake the loop is read when packets are sealed. */
+/* Watches the rings. A ring that cannot wake the loop is read when packets are sealed. */
 static void watch_rings(const struct kernel *k, struct wm_loop *loop)
 {
 	for (uint32_t i = 0; i < wm_kernel_events_nr_rings(k->events); i++) {
@@ -78,8 +81,9 @@ static void finish(void *source)
 	struct kernel *k = source;
 
 	wm_kernel_events_stop(k->events);
-	(void)wm_kernel_source_finish(k->source);          /* errors are in the totals */
-	(void)wm_kernel_events_save(k->events, k->writer); /* a full disk was reported before */
+	(void)wm_kernel_source_finish(k->source); /* errors are in the totals */
+	/* A failure means a full disk, which was already reported. */
+	(void)wm_kernel_events_save(k->events, k->writer);
 }
 
 static void totals(const void *source, struct wm_source_totals *ret)

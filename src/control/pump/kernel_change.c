@@ -19,7 +19,8 @@
 #include "kernel/counters.h"
 #include "kernel/proc_tasks.h"
 
-#define LOOKS_MAX 16u /* for tasks that are forked while /proc is read */
+/* Limit for the repetitions that are needed because tasks are forked while /proc is read. */
+#define LOOKS_MAX 16u
 
 /* --- tasks to follow, when it begins late
  * --------------------------------------------------------------- */
@@ -36,7 +37,7 @@ static int add_threads(struct tids *t, pid_t pid)
 	int err = wm_threads_of(pid, &tids, &nr);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* else it has just exited */
+		return err == -ENOMEM ? err : 0; /* otherwise the process has just exited */
 	more = reallocarray(t->tids, t->nr + nr + 1, sizeof(*more));
 	if (more) {
 		memcpy(more + t->nr, tids, nr * sizeof(*tids));
@@ -47,7 +48,7 @@ static int add_threads(struct tids *t, pid_t pid)
 	return more ? 0 : -ENOMEM;
 }
 
-/* The processes that were named or have joined, and their descendants. */
+/* Finds the processes that the user named or that have joined, and their descendants. */
 static int find_processes(const struct serving *s, struct wm_proc_tasks *tasks)
 {
 	const struct wm_recording_whose *whose = &s->o->whose;
@@ -80,8 +81,9 @@ static int find_tids(const struct serving *s, struct tids *ret)
 }
 
 /*
- * The kernel follows their new children from the first call on. Children that were
- * forked between reading /proc and that call are found by reading it again.
+ * Makes the kernel follow the processes. From the first call on it also follows their new children;
+ * children that were forked between the reading of /proc and that call are found by reading /proc
+ * again.
  */
 static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
 			    struct wm_diag *diag)
@@ -122,8 +124,10 @@ static int choose(const struct serving *s, struct wm_kernel_events *k, struct wm
 			      : follow_processes(s, k, diag);
 }
 
-/* The first events of the kernel in this recording. A failure before the source is
- * created leaves nothing behind. */
+/*
+ * Starts the kernel's part of this recording when its first kernel events are added. A failure
+ * before the source is created leaves nothing behind.
+ */
 static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
 {
 	int err = choose(s, k, diag);
@@ -150,7 +154,7 @@ struct change {
 	struct wm_words words;
 	struct wm_msg_kernel_changed answer;
 	struct wm_diag diag;
-	bool is_first; /* the recording had no events of the kernel */
+	bool is_first; /* the recording had no kernel events before */
 };
 
 static void on_words(const char *sentence, void *data)
@@ -185,7 +189,7 @@ static int off(struct change *c, const struct wm_kernel_ask *ask, bool *ret_matc
 	return 0;
 }
 
-/* Events to switch off are noted last, so that they win over those to switch on. */
+/* Stages all requests. Events to disable are staged last, so that disabling wins over enabling. */
 static int note_all(struct change *c, const struct wm_kernel_question *q)
 {
 	int err = 0;
@@ -204,7 +208,9 @@ static int note_all(struct change *c, const struct wm_kernel_question *q)
 	return err;
 }
 
-/* Names of files and programs are relative to the command's folder. */
+/*
+ * Stages requests in the command's folder, because names of files and programs are relative to it.
+ */
 static int note_from(struct change *c, const struct wm_kernel_question *q)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.c - live recordings in the pump process; see live.h. At the command's request
- * everything is written, and the report has the clock value up to which the trace is
- * complete. When the command does not read, the pump stops writing at the agreed
- * number of bytes: the rest stays in the rings, which count their losses.
+ * look.c - live recordings in the pump process; see live.h. At the command's request the pump
+ * writes everything, and reports the clock value up to which the trace is complete. When the
+ * command does not read, the pump stops writing at the agreed number of bytes; the rest stays in
+ * the rings, which count their losses.
  */
 #include "base/clock.h"
 #include "control/live.h"
 #include "control/pump/pump_int.h"
 
-#define MARGIN_NS 1000000u /* records that were begun longer ago are complete */
+#define MARGIN_NS 1000000u /* records that began longer ago are complete */
 
 void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes)
 {
@@ -29,7 +29,7 @@ bool wm_serving_is_full(const struct serving *s)
 	return t.bytes > s->freed && t.bytes - s->freed > s->o->live_bytes;
 }
 
-/* A clock value so old that records begun before it are complete. */
+/* Returns a clock value in the past: all records that began before it are complete. */
 static uint64_t a_moment_ago(struct serving *s)
 {
 	uint64_t now = wm_clock_read(s->clock.kind), ticks = 0;

@@ -6,8 +6,8 @@
  *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are told to detach)
  *   LEAVING  --all detached, or 500 ms-->      CLOSED   (last packets, trace closed, DONE)
  *
- * One thread and one loop. Callbacks only note events; wm_serving_settle() changes the
- * pump's set of sources between rounds.
+ * One thread and one loop. Callbacks only set flags; wm_serving_settle() changes the pump's set of
+ * sources between rounds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@
 #include "control/tool.h"
 #include "runtime/agent.h"
 
-#define SEAL_NS      100000000u /* interval of taking the committed part of open chunks */
+#define SEAL_NS      100000000u /* interval at which the committed parts of open chunks are taken */
 #define FIRST_FIT_NS 2000000
-#define REFIT_NS     WM_NS_PER_SECOND /* interval of fitting the clock's frequency */
+#define REFIT_NS     WM_NS_PER_SECOND /* interval at which the clock's frequency is fitted */
 #define WAIT_MIN_MS  1
 #define WAIT_MAX_MS  100
-#define QUIET_ROUNDS 8 /* without a packet, before the wait doubles */
+#define QUIET_ROUNDS 8 /* rounds without a packet before the wait is doubled */
 #define LEAVE_NS     500000000u
 
 /* ------------------------------------------------------------------ *
@@ -45,7 +45,7 @@
 
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive)
 {
-	/* Only reports that must arrive wait for a command that does not read. */
+	/* Waits for a command that does not read only if the report must arrive. */
 	if (send(s->channel, r, sizeof(*r), MSG_NOSIGNAL | (must_arrive ? 0 : MSG_DONTWAIT)) < 0 &&
 	    errno == EPIPE)
 		s->command_gone = s->stop = true;
@@ -96,8 +96,8 @@ static void watch_disk(struct serving *s)
 }
 
 /*
- * After packets the next round comes soon, because a burst fills buffers faster than a
- * wake-up. Without packets the wait grows, up to a tenth of a second.
+ * Chooses the wait before the next round. After packets it is short, because a burst fills buffers
+ * faster than a wake-up. Without packets it grows up to a tenth of a second.
  */
 static void adapt(struct serving *s, bool moved)
 {
@@ -150,7 +150,8 @@ static void take_snapshot(struct serving *s)
 
 	s->snapshot = false;
 	writer_now(s, &before);
-	wm_serving_settle(s, false); /* also the rest of processes that exited */
+	/* Also adds and removes members, including processes that exited. */
+	wm_serving_settle(s, false);
 	err = s->overwrite ? wm_pump_snapshot(s->pump, NULL, NULL) : wm_pump_round(s->pump, true);
 	answer_snapshot(s, err, &before);
 }
@@ -237,11 +238,12 @@ static int begin_waiting(struct serving *s)
 	int err;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max; /* a process needs two */
+		files.rlim_cur = files.rlim_max; /* each process needs two descriptors */
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* write(2) reports a file at its size limit as EFBIG */
+	/* Then write(2) fails with EFBIG when a file reaches its size limit. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	err = wm_loop_create(&s->loop);
 	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
 		err = wm_loop_signal(s->loop, signals[i], on_signal, s, NULL);
@@ -253,7 +255,7 @@ static int begin_waiting(struct serving *s)
 	return err;
 }
 
-/* Writes the session's path into the trace's folder, for other commands. */
+/* Writes the path of the session into the trace's folder, where other commands find it. */
 static int leave_address(struct serving *s)
 {
 	char text[WM_SESSION_PATH_MAX + 1];
@@ -283,7 +285,7 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 
 	wm_calibrate_init(&s->clock, kind);
 	do {
-		/* A first estimate; the fit improves during the recording. */
+		/* Makes a first estimate; the fit improves during the recording. */
 		nanosleep(&(struct timespec){.tv_nsec = FIRST_FIT_NS}, NULL);
 		wm_calibrate_tick(&s->clock);
 	} while (wm_calibrate_fit(&s->clock, &fit) == -EAGAIN);
@@ -308,7 +310,10 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	return wm_pump_create(&pump, &s->pump);
 }
 
-/* The helper of symbols.c is forked first: sources leave it out by its pid. */
+/*
+ * Creates the sources. The helper of symbols.c is forked first, because sources exclude it by its
+ * pid.
+ */
 static int create_sources(struct serving *s, struct wm_diag *diag)
 {
 	int err = 0;
@@ -355,7 +360,7 @@ static int begin(struct serving *s)
 	return err;
 }
 
-/* Tells processes that still run to switch their sites off and to send BYE. */
+/* Tells processes that still run to disable their sites and to send BYE. */
 static void leave(struct serving *s)
 {
 	uint64_t until;
@@ -366,7 +371,11 @@ static void leave(struct serving *s)
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
 	for (struct member *m = s->members; m; m = m->next)
 		(void)wm_app_send(m->app,
-				  WM_MSG_DETACH); /* on failure its chunks are read as they are */
+				  /*
+				   * If this fails, the process's chunks are read in their current
+				   * state.
+				   */
+				  WM_MSG_DETACH);
 	while (s->members && wm_clock_monotonic_ns() < until) {
 		(void)wm_loop_step(s->loop, 5);
 		(void)wm_pump_round(s->pump, true);
@@ -432,12 +441,12 @@ static void release(struct serving *s)
 {
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
-	(void)wm_serving_end_symbols(s); /* of a recording that did not begin */
+	(void)wm_serving_end_symbols(s); /* needed for a recording that did not begin */
 	wm_serving_destroy_sources(s);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
 	wm_kernel_events_destroy(
-	    s->kernel_events); /* the command has its own copy, after the fork */
+	    s->kernel_events); /* the command has its own copy since the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
 	free(s->order);
@@ -453,7 +462,7 @@ int wm_recording_main(const struct wm_recording_options *o, int channel)
 		return -ENOMEM;
 	s->o = o;
 	s->channel = channel;
-	s->order = calloc(1, WM_ORDER_BYTES_MAX); /* untouched pages cost nothing */
+	s->order = calloc(1, WM_ORDER_BYTES_MAX); /* pages that are never touched cost nothing */
 	err = s->order ? begin(s) : -ENOMEM;
 	if (err == 0) {
 		while (!s->stop) {

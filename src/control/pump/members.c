@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * members.c - connections to the pump process: accepts them, distinguishes processes
- * from tools, counts and closes them. The pump's set of sources changes only between
- * rounds.
+ * members.c - the connections to the pump process: accepts, counts and closes them, and
+ * distinguishes processes from tools. The pump's set of sources changes only between rounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,11 +14,11 @@
 #include "control/tool.h"
 
 #define APPS_MAX 32768u
-#define NEW_MAX  512u /* connections without HELLO; beyond it the oldest is closed */
+#define NEW_MAX  512u /* limit for connections without HELLO; beyond it, the oldest is closed */
 #define ACCEPT_PER_CALL                                                                            \
-	32 /* fewer than the loop serves in a step, so that HELLOs are read in time */
+	32 /* fewer connections than the loop serves in a step, so that HELLOs are read in time */
 #define ACCEPT_PER_ROUND 4096u
-#define DEAD_KEPT        64u /* overwrite mode: exited processes that keep their buffers */
+#define DEAD_KEPT        64u /* overwrite mode: number of exited processes whose buffers are kept */
 #define QUARANTINES_SAID 10u
 
 void wm_serving_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
@@ -89,19 +88,22 @@ static void add_member(struct serving *s, int sock)
 	}
 	m->next = s->members;
 	s->members = m;
-	/* Counting walks the whole list, so do it rarely. */
+	/* counted rarely, because counting walks over the whole list */
 	if (++s->nr_members > NEW_MAX && s->nr_members % 64 == 0)
 		evict_oldest_new(s);
 }
 
-/* The watch is level-triggered: a connection that cannot be accepted would always wake the loop. */
+/*
+ * Stops accepting. The watch is level-triggered, so a connection that cannot be accepted would wake
+ * the loop continuously.
+ */
 void wm_serving_pause_accepting(struct serving *s)
 {
 	wm_watch_remove(s->accept_watch);
 	s->accept_watch = NULL;
 }
 
-/* 1: more may be queued; 0: no more; or -errno. */
+/* Accepts a connection. Returns 1: more may be queued; 0: no more; or -errno. */
 static int accept_some(struct serving *s)
 {
 	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
@@ -233,7 +235,10 @@ void wm_serving_take_last(struct serving *s)
 	do {
 		got = accept_some(s);
 		before = s->nr_members;
-		/* Serves each member once, new ones last; a busy one must not hold this up. */
+		/*
+		 * Serves each member once, new ones last; a member that keeps sending cannot delay
+		 * this.
+		 */
 		for (uint32_t n = s->nr_members / ACCEPT_PER_CALL + 2;
 		     n && wm_loop_step(s->loop, 0) > 0; n--)
 			;

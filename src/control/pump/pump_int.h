@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_int.h - the pump process's state, shared by main.c (its
- * life and its rounds), members.c (the processes and tools that are
- * connected), change.c (rules that change), kernel_change.c
- * (kernel events that change), sources.c, kernel.c, sample.c and symbols.c.
- * Private to these files.
+ * pump_int.h - the pump process's state, shared by main.c (phases and rounds), members.c (the
+ * processes and tools that are connected), change.c (rules that change), kernel_change.c (kernel
+ * events that change), sources.c, kernel.c, sample.c and symbols.c. Private to these files.
  */
 #ifndef WM_CONTROL_PUMP_PUMP_INT_H
 #define WM_CONTROL_PUMP_PUMP_INT_H
@@ -22,50 +20,51 @@
 struct member {
 	struct wm_app *app;
 	struct member *next;
-	bool counted;    /* is in totals.nr_processes */
-	bool asks;       /* a tool that waits for a snapshot */
-	void *change;    /* a tool's unanswered request for a change, malloc'ed; NULL: none */
-	uint64_t told;   /* generation of the rules in the last WM_MSG_RULES to it */
-	uint64_t missed; /* filtered_missing, when last read */
+	bool counted;    /* the process is included in totals.nr_processes */
+	bool asks;       /* the connection is a tool that waits for a snapshot */
+	void *change;    /* a tool's pending request for a change, malloc'ed; NULL: none */
+	uint64_t told;   /* generation of the rules in the last WM_MSG_RULES sent to it */
+	uint64_t missed; /* its filtered_missing when last read */
 };
 
 struct wm_order_sample;
 
 struct serving {
 	const struct wm_recording_options *o;
-	struct wm_order_sample *order; /* buffer for the command's orders */
+	struct wm_order_sample *order; /* buffer for orders of the command */
 	int channel;
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
-	void *sources[WM_SOURCES_NR];           /* NULL: not recorded */
-	struct wm_kernel_events *kernel_events; /* NULL: nothing of the kernel */
-	bool symbols_begun;   /* they are in the trace, or the helper will write them */
-	pid_t command_pid;    /* the process of CMD when it is recorded, else 0 */
-	pid_t symbols_helper; /* writes the kernel's symbols; 0: not running */
-	int symbols_gate;     /* the helper waits on it for the start; valid with a helper */
+	void *sources[WM_SOURCES_NR];           /* NULL: the source is not recorded */
+	struct wm_kernel_events *kernel_events; /* NULL: no kernel events are recorded */
+	bool symbols_begun;   /* the symbols are in the trace, or the helper will write them */
+	pid_t command_pid;    /* pid of CMD when it is recorded, else 0 */
+	pid_t symbols_helper; /* process that writes the kernel's symbols; 0: not running */
+	/* The helper waits here for the start; valid while the helper exists. */
+	int symbols_gate;
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
-	uint32_t accepted;      /* in this round */
-	bool accept_blocked;    /* no descriptors are left, until a process leaves */
+	uint32_t accepted;      /* connections accepted in this round */
+	bool accept_blocked;    /* no descriptors are left until a process leaves */
 	struct member *members; /* newest first */
 	uint32_t nr_members;
-	struct wm_rules *rules;  /* after changes; NULL: the rules of the options */
-	struct member *changing; /* the tool whose change the processes are taking */
+	struct wm_rules *rules;  /* rules after a change; NULL: the rules of the options */
+	struct member *changing; /* the tool whose change is in progress */
 	uint64_t change_until_ns;
 	bool overwrite, stop, snapshot, command_gone;
 	struct wm_calibrate clock;
 	struct wm_recording_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
-	int last_error; /* of a write, as reported to the command */
+	int last_error; /* the last write error that was reported to the command */
 	uint32_t quarantines_said;
 	bool look;        /* the command waits for WM_REPORT_LOOKED */
-	uint64_t freed;   /* bytes that the command read and removed from the files */
-	uint64_t written; /* all events before this clock value are written */
+	uint64_t freed;   /* number of bytes that the command has read and removed from the files */
+	uint64_t written; /* clock value before which all events are written */
 };
 
-/* Orders with arguments. */
+/* An order with arguments. */
 struct wm_order_sample {
 	uint32_t order; /* WM_ORDER_SAMPLE */
 	uint32_t on_exec, alone, nr_tids;
@@ -85,7 +84,7 @@ struct wm_order_follow {
 
 #define WM_ORDER_BYTES_MAX (sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
 
-/* main.c: reports to the command */
+/* main.c: sends a report to the command */
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive);
 void wm_serving_trouble(struct serving *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -96,36 +95,40 @@ void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, voi
 void wm_serving_on_connection(int fd, uint32_t events, void *data);
 void wm_serving_pause_accepting(struct serving *s);
 void wm_serving_resume_accepting(struct serving *s);
-/* Between rounds: adds members to the pump and removes them. */
+/* To be called between rounds: adds members to the pump and removes them. */
 void wm_serving_settle(struct serving *s, bool keep_dead);
 /*
- * Accepts connections that were queued when the session's address was removed: their
- * processes may have emitted events, and exited. The queue does not grow any more.
+ * Accepts the connections that were queued when the session's address was removed, because their
+ * processes may have emitted events and exited. The queue no longer grows.
  */
 void wm_serving_take_last(struct serving *s);
-void wm_serving_drop_members(struct serving *s); /* at the end */
+void wm_serving_drop_members(struct serving *s); /* called at the end */
 
 /* change.c */
-/* Takes a tool's request; false: it is malformed. */
+/* Stores a tool's request; returns false when it is malformed. */
 bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes);
-/* Between rounds: begins a change, answers one that is in force or took too long. */
+/*
+ * To be called between rounds: begins a change, and answers one that is in effect or took too long.
+ */
 void wm_serving_change_round(struct serving *s);
-void wm_serving_change_gone(struct serving *s, struct member *m); /* the tool disconnected */
+/* To be called when the tool has disconnected. */
+void wm_serving_change_gone(struct serving *s, struct member *m);
 
-/* kernel_change.c: carries out the member's request, and answers it */
+/* kernel_change.c: performs the member's request and answers it */
 void wm_serving_change_kernel(struct serving *s, struct member *m);
 
 /* look.c */
 void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes);
-bool wm_serving_is_full(const struct serving *s); /* too many bytes wait for the reader */
-void wm_serving_answer_look(struct serving *s);   /* between rounds */
+/* Whether as many bytes as permitted wait for the reader. */
+bool wm_serving_is_full(const struct serving *s);
+void wm_serving_answer_look(struct serving *s); /* between rounds */
 void wm_serving_end_live(
-    struct serving *s); /* removes the folder when the command, its reader, is gone */
+    struct serving *s); /* removes the folder if the command, its reader, is gone */
 
-/* main.c: updates the totals, of pools and sources */
+/* main.c: updates the totals of pools and sources */
 void wm_serving_totals(struct serving *s);
 
-/* sources.c: all sources that there are, in the order of source.h */
+/* sources.c: all sources that exist, in the order of source.h */
 int wm_serving_create_source(struct serving *s, unsigned place, void *options,
 			     struct wm_diag *diag);
 bool wm_serving_round_sources(struct serving *s, enum wm_source_round what); /* packets moved */
@@ -133,7 +136,7 @@ void wm_serving_follow(struct serving *s, const struct wm_order_follow *o, size_
 void wm_serving_stop_sources(struct serving *s);
 void wm_serving_finish_sources(struct serving *s);
 void wm_serving_destroy_sources(struct serving *s);
-/* Adds to t->lost, and sets t->sources. Returns the last error of a write; 0: none. */
+/* Adds to t->lost and sets t->sources. Returns the error of the last failed write, or 0. */
 int wm_serving_account_sources(struct serving *s, struct wm_recording_totals *t);
 
 /* kernel.c */
@@ -141,16 +144,19 @@ struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s); /* N
 
 /* sample.c */
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
-void wm_serving_leave_out(struct serving *s, pid_t pid); /* drops samples of it */
+void wm_serving_leave_out(struct serving *s, pid_t pid); /* drops the samples of a process */
 
 /*
- * symbols.c: the kernel's symbols, when an event or a call chain shows some. The
- * helper process is forked before anything is traced, and waits.
+ * symbols.c: writes the kernel's symbols, if an event or a call chain uses them. The helper process
+ * is forked before anything is traced, and waits.
  */
 void wm_serving_prepare_symbols(struct serving *s);
-void wm_serving_keep_symbols(struct serving *s);     /* the helper begins to write them */
-void wm_serving_want_symbols(struct serving *s);     /* both, unless they are prepared */
-void wm_serving_wait_for_symbols(struct serving *s); /* reports why they are missing */
-int wm_serving_end_symbols(struct serving *s);       /* waits; the helper's wait status */
+void wm_serving_keep_symbols(struct serving *s); /* lets the helper begin to write them */
+/* Prepares and starts the helper, unless it is prepared. */
+void wm_serving_want_symbols(struct serving *s);
+/* Reports why the symbols are missing, if they are. */
+void wm_serving_wait_for_symbols(struct serving *s);
+/* Waits for the helper; returns its wait status. */
+int wm_serving_end_symbols(struct serving *s);
 
 #endif

@@ -36,7 +36,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Closes all descriptors from 3 on but these: a pipe of the command must not stay open here. */
+/*
+ * Closes all descriptors from 3 on except these: a pipe of the command must not stay open in the
+ * pump.
+ */
 static void close_others(int *keep, size_t nr)
 {
 	unsigned next = 3;
@@ -52,7 +55,9 @@ static void close_others(int *keep, size_t nr)
 	(void)syscall(SYS_close_range, next, ~0u, 0);
 }
 
-/* Resets signal handlers: the command's would run the command's code in the pump. */
+/*
+ * Resets signal handlers, because the command's handlers would run the command's code in the pump.
+ */
 static void forget_signals(void)
 {
 	sigset_t none;
@@ -67,7 +72,7 @@ static void leave_the_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)setsid(); /* Ctrl-C is for the command, which sends STOP */
+	(void)setsid(); /* Ctrl-C is meant for the command, which sends STOP */
 	(void)prctl(PR_SET_NAME, "waymark-pump");
 	if (null < 0)
 		return;
@@ -128,13 +133,12 @@ static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_opti
 }
 
 /*
- * Signals are blocked, so that no handler of the command runs in the pump before it is
- * reset. Only this thread of the host exists in the child, and locks that other threads
- * held stay locked. The C library resets the locks of its allocator and its streams, but
- * not that of its calendar functions; so the pump must not call those
- * (wm_moment_print_utc() does not), load a library, or look up names of users or hosts.
- * record_test.c of room api tests this, with threads that hold these locks most of the
- * time.
+ * Forks the pump. Signals are blocked, so that no handler of the command runs in the pump before it
+ * is reset. Only this thread of the host exists in the child, and locks that other threads held
+ * stay locked. The C library resets the locks of its allocator and its streams, but not that of its
+ * calendar functions; so the pump must not call those (wm_moment_print_utc() does not), load a
+ * library, or look up names of users or hosts. record_test.c of room api tests this, with threads
+ * that hold these locks most of the time.
  */
 static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 {

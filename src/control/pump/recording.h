@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - the two halves of a recorder: the pump process, which serves a
- * session and writes its trace, and the command's handle on it.
+ * recording.h - the two halves of a recorder: the pump process, which serves a session and writes
+ * its trace, and the command's interface to it.
  *
  *   command                                   pump (child, session of its own)
  *   wm_recording_start() --fork-->             creates the trace directory
@@ -14,8 +14,8 @@
  *
  * They communicate over a socket pair. When the command dies, the pump sees the pair
  * closed and ends as after STOP; when the pump dies, the command sees the same and
- * continues without it. The pump prints nothing and inherits none of the command's
- * descriptors but those it needs.
+ * continues without it. The pump prints nothing and inherits only the descriptors of the command
+ * that it needs.
  *
  * Discard and block mode write packets continuously. Overwrite mode writes nothing
  * until a snapshot or the end. The last 64 processes that exited keep their buffers
@@ -37,30 +37,34 @@
 #include "ring/pool.h"
 #include "write/trace_writer.h"
 
-/* The recorded tasks, for events that are added while it runs; all owned by the caller. */
+/*
+ * The tasks to record, for events that are added during the recording. The caller owns everything.
+ */
 struct wm_recording_whose {
 	bool all;
-	const pid_t *pids; /* and their children */
+	const pid_t *pids; /* these processes and their children */
 	size_t nr_pids;
-	const pid_t *tids; /* only these threads; nr_tids 0: all */
+	const pid_t *tids; /* only these threads; nr_tids 0: all threads */
 	size_t nr_tids;
-	const int *cpus; /* only these CPUs; nr_cpus 0: all */
+	const int *cpus; /* only these CPUs; nr_cpus 0: all CPUs */
 	size_t nr_cpus;
 };
 
 struct wm_recording_options {
-	struct wm_session *session; /* listening, rules written */
+	struct wm_session *session; /* already listening, with rules written */
 	const struct wm_rules *rules;
-	const char *dir; /* the trace directory */
+	const char *dir; /* folder of the trace */
 	enum wm_trace_format format;
-	const char *command;          /* for the trace's environment block; may be NULL */
-	void *sources[WM_SOURCES_NR]; /* options of each source, the caller's; NULL: not recorded */
+	/* Command line for the trace's environment block; may be NULL. */
+	const char *command;
+	/* Options of each source, owned by the caller; NULL: not recorded. */
+	void *sources[WM_SOURCES_NR];
 	struct wm_recording_whose whose;
 	/*
-	 * For a live trace, which is read while it is written (live.h fills these).
-	 * At most live_bytes may wait for the reader; then events stay in their
-	 * buffers, which lose and count them. 0: not live. The lock is of the
-	 * folder, which is removed with the recording.
+	 * For a live trace, which is read while it is written (live.h sets these). At most
+	 * live_bytes may wait for the reader; further events stay in their buffers, which count
+	 * those that do not fit as lost. 0: not live. The lock is that of the folder, which is
+	 * removed with the recording.
 	 */
 	uint64_t live_bytes;
 	int live_lock_fd;
@@ -69,33 +73,41 @@ struct wm_recording_options {
 struct wm_recording_totals {
 	uint64_t events, bytes, packets;
 	uint64_t lost[WM_LOST_NR];
-	uint64_t filtered_missing; /* events a glob matched that lack a filter's field */
+	/* Number of events that a glob matched and that lack a field of its filter. */
+	uint64_t filtered_missing;
 	uint64_t duration_ns;
-	uint32_t nr_processes; /* that joined, in all */
-	uint32_t nr_changes;   /* of the rules while it ran */
+	uint32_t nr_processes; /* number of all processes that joined */
+	uint32_t nr_changes;   /* number of rule changes during the recording */
 	uint32_t nr_quarantined;
-	uint32_t nr_refused;                            /* connections beyond the limits */
-	struct wm_source_totals sources[WM_SOURCES_NR]; /* parts of `events` and `lost` */
-	uint32_t sites_refused;                     /* sites with bytes of a debugger or a uprobe */
-	uint32_t nr_unpatched;                      /* processes whose code cannot be patched */
-	uint32_t nr_unwanted;                       /* those with WAYMARK_NOPATCH set */
-	uint32_t sites_unpatched;                   /* sites that stayed off in such processes */
-	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
+	/* Number of connections beyond the limits. */
+	uint32_t nr_refused;
+	/* The sources' parts of `events` and `lost`. */
+	struct wm_source_totals sources[WM_SOURCES_NR];
+	/* Number of sites with bytes of a debugger or a uprobe. */
+	uint32_t sites_refused;
+	/* Number of processes whose code cannot be patched. */
+	uint32_t nr_unpatched;
+	/* Number of those that have WAYMARK_NOPATCH set. */
+	uint32_t nr_unwanted;
+	/* Number of sites that are off in such processes. */
+	uint32_t sites_unpatched;
+	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i is set when an event matched rule i */
 };
 
 uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* all causes */
 
 enum wm_report_kind {
-	WM_REPORT_READY,    /* processes can join */
-	WM_REPORT_FAILED,   /* it did not begin: err and sentence have the reason */
-	WM_REPORT_TROUBLE,  /* sentence: a message for the user, at once */
-	WM_REPORT_JOINED,   /* process `pid` joined */
-	WM_REPORT_SNAPSHOT, /* written: totals.events and totals.bytes are of the snapshot */
-	WM_REPORT_SAMPLING, /* sampling has begun, or err and sentence */
-	WM_REPORT_CHANGED,  /* DIR/rules was replaced: processes that have not joined may match now
-			     */
-	WM_REPORT_LOOKED,   /* all events before `clock` are written; totals are current */
-	WM_REPORT_DONE,     /* the trace is complete; err: its last error */
+	WM_REPORT_READY,   /* from now on processes can join */
+	WM_REPORT_FAILED,  /* the recording did not begin; err and sentence have the reason */
+	WM_REPORT_TROUBLE, /* sentence: a message for the user, to be shown at once */
+	WM_REPORT_JOINED,  /* process `pid` joined */
+	/* A snapshot is written: totals.events and totals.bytes are those of the snapshot. */
+	WM_REPORT_SNAPSHOT,
+	WM_REPORT_SAMPLING, /* sampling has begun, or failed: see err and sentence */
+	/* DIR/rules was replaced: processes that have not joined may match now. */
+	WM_REPORT_CHANGED,
+	WM_REPORT_LOOKED, /* all events before `clock` are written; totals are current */
+	WM_REPORT_DONE,   /* the trace is complete; err is its last error */
 };
 
 struct wm_report {
@@ -103,7 +115,7 @@ struct wm_report {
 	int32_t err;
 	uint32_t pid;
 	uint32_t reserved;
-	uint64_t clock; /* of the trace's clock */
+	uint64_t clock; /* a value of the trace's clock */
 	struct wm_recording_totals totals;
 	char sentence[WM_DIAG_SENTENCE];
 };
@@ -131,22 +143,25 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 
 int wm_recording_order(struct wm_recording *r, enum wm_order order);
 
-/* Begins sampling of these tasks; WM_REPORT_SAMPLING answers. -E2BIG: too many threads. */
+/* Begins sampling of these tasks; the answer is WM_REPORT_SAMPLING. -E2BIG: too many threads. */
 int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom);
 
-/* Names CMD's process: its counters are read, and events that are added later are of it. */
+/*
+ * Tells the pump the process of CMD: its counters are read, and events that are added later are
+ * recorded for it.
+ */
 int wm_recording_follow(struct wm_recording *r, pid_t pid);
 
 /*
- * For a live trace: requests that everything recorded by now is written;
- * WM_REPORT_LOOKED answers. `freed`: bytes that the reader has removed from the files
- * since the beginning.
+ * For a live trace: requests that everything recorded so far is written; the answer is
+ * WM_REPORT_LOOKED. `freed` is the number of bytes that the reader has removed from the files since
+ * the beginning.
  */
 int wm_recording_look(struct wm_recording *r, uint64_t freed);
 
 /*
- * 1: *ret is the next report. Without `wait`, 0: no report is queued; -EPIPE: the pump
- * has exited. With `wait`, 0: the pump has exited.
+ * Reads a report. Returns 1: *ret is the next report. Without `wait`, 0: no report is queued;
+ * -EPIPE: the pump has exited. With `wait`, 0: the pump has exited.
  */
 int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_test.c - the pump process with fake programs that join, emit, leave and
- * die, with a command that leaves or dies, and a pump that dies.
+ * recording_test.c - tests the pump process: with fake programs that join, emit, leave and die,
+ * with a command that leaves or dies, and a pump that dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static bool exists(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Runs fn in a child, which then waits for SIGKILL; returns when fn has returned. */
+/* Runs fn in a child, which then waits for SIGKILL. Returns when fn has returned. */
 static pid_t in_child(void (*fn)(void *data), void *data)
 {
 	int ready[2];
@@ -88,14 +88,14 @@ static void joins_emits_leaves(void **state)
 	assert_int_equal(t->events, 10000);
 	assert_int_equal(wm_recording_lost(t), 0);
 	assert_int_equal(t->nr_processes, 1);
-	assert_int_equal(t->matched[0], 1); /* fake:*, and not "other" */
+	assert_int_equal(t->matched[0], 1); /* the rule fake:* matched, the rule "other" did not */
 	assert_true(t->bytes >= 10000 * KIT_RECORD);
 	assert_true(exists(kit.dir, "metadata"));
 	assert_false(exists(kit.dir, WM_TOOL_FILE));
 	assert_int_equal(access(kit.session.path, F_OK), -1);
 }
 
-/* The losses that the process counted arrive; recorded + lost = emitted. */
+/* The losses that the process counted are reported: recorded + lost = emitted. */
 static void loss_is_exact(void **state)
 {
 	const struct wm_recording_totals *t;
@@ -104,7 +104,7 @@ static void loss_is_exact(void **state)
 
 	kit_start(WM_POOL_DISCARD);
 	fake_join(&f, WM_POOL_DISCARD);
-	while (kept == emitted) { /* faster than the pump drains: soon */
+	while (kept == emitted) { /* emits faster than the pump drains, until an event is lost */
 		kept += fake_emit(&f, 200000);
 		emitted += 200000;
 	}
@@ -138,7 +138,7 @@ static void killed_process(void **state)
 	assert_int_equal(t->nr_processes, 5);
 }
 
-/* A running process gets DETACH; events that it emits until its BYE are kept. */
+/* A running process gets DETACH; the events that it emits before its BYE are kept. */
 static void live_process_detaches(void **state)
 {
 	struct fake f;
@@ -155,7 +155,7 @@ static void live_process_detaches(void **state)
 	fake_close(&f);
 }
 
-/* The pool of a process that does not answer is read as it is. */
+/* The pool of a process that does not answer is read in its current state. */
 static void mute_process(void **state)
 {
 	struct fake f;
@@ -167,7 +167,7 @@ static void mute_process(void **state)
 	fake_close(&f);
 }
 
-/* closefrom(3): the socket is closed, the pool stays mapped and written to. */
+/* As after closefrom(3): the socket is closed, but the pool stays mapped and is written to. */
 static void closed_socket(void **state)
 {
 	struct wm_report joined;
@@ -200,7 +200,7 @@ static void await_end_of_pump(void)
 	fail_msg("the pump did not end");
 }
 
-/* kill -9 of the command: the pump sees the pair closed. */
+/* After kill -9 of the command, the pump sees that the socket pair is closed. */
 static void command_dies(void **state)
 {
 	struct fake f;
@@ -240,7 +240,8 @@ static void cannot_begin(void **state)
 	struct wm_diag diag = {.offset = -1};
 	int fd;
 
-	fd = open(kit.dir, O_WRONLY | O_CREAT, 0600); /* a file where the directory should be */
+	/* Creates a file in place of the trace's folder. */
+	fd = open(kit.dir, O_WRONLY | O_CREAT, 0600);
 	close(fd);
 	assert_true(kit_try_start(WM_POOL_DISCARD, &diag) < 0);
 	assert_non_null(strstr(diag.sentence, "Not a directory"));
@@ -269,7 +270,7 @@ static void snapshot_of_overwrite(void **state)
 	fake_emit(&f, 60);
 	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_SNAPSHOT), 0);
 	kit_await(WM_REPORT_SNAPSHOT, &report);
-	assert_int_equal(report.totals.events, 60); /* only new ones */
+	assert_int_equal(report.totals.events, 60); /* contains only new events */
 
 	fake_emit(&f, 7);
 	fake_bye(&f);
@@ -282,7 +283,7 @@ static void snapshot_of_overwrite(void **state)
 static void overwrite_keeps_the_dead(void **state)
 {
 	const struct wm_recording_totals *t;
-	uint64_t nr = 300000; /* times 16 bytes: several times the buffer */
+	uint64_t nr = 300000; /* times 16 bytes, which is several times the size of the buffer */
 	pid_t pid;
 
 	kit_start(WM_POOL_OVERWRITE);
@@ -302,7 +303,10 @@ static void overwrite_keeps_the_dead(void **state)
 	assert_int_equal(t->events + wm_recording_lost(t), nr);
 }
 
-/* A file at its size limit: one report, losses counted, the trace closed all the same. */
+/*
+ * A file reaches its size limit: there is one report, losses are counted, and the trace is closed
+ * properly.
+ */
 static void disk_is_full(void **state)
 {
 	const struct rlimit small = {.rlim_cur = 100000, .rlim_max = RLIM_INFINITY};

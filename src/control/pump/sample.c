@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - samples, and mappings and names of tasks, as a source of the pump;
- * its options are a wm_sampling. Nothing is sampled before the command names the
- * tasks (wm_serving_sample()).
+ * sample.c - samples, and records of tasks' mappings and names, as a source of the pump. The
+ * source's options are a struct wm_sampling. Nothing is sampled before the command names the tasks
+ * (wm_serving_sample()).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct samples {
 	struct wm_trace_writer *writer;
 	struct wm_loop *loop;
 	struct wm_watch *
-	    *watches; /* by place of the sampler; NULL: the ring does not wake the loop */
+	    *watches; /* indexed like the sampler's CPUs; NULL: the ring does not wake the loop */
 	size_t nr_watches;
 };
 
@@ -61,7 +61,7 @@ static void destroy(void *source)
 
 /* --- rings ----------------------------------------------------------------------------------- */
 
-/* Wakes the loop. A ring without a writer would wake it forever: its watch is removed. */
+/* Wakes the loop. A ring without a writer would wake it for ever, so its watch is removed. */
 static void on_ring(int fd, uint32_t events, void *data)
 {
 	struct wm_watch **watch = data;

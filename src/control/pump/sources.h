@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sources.h - the table of the pump's sources (collect/source.h). A source has one
- * line here; everything else finds it through the table.
+ * sources.h - the table of the pump's sources (collect/source.h). Each source has one line here;
+ * all other code finds it through the table.
  */
 #ifndef WM_CONTROL_PUMP_SOURCES_H
 #define WM_CONTROL_PUMP_SOURCES_H
 
 #include "collect/source.h"
 
-/* Its place in the table, and its struct wm_source_ops. */
+/* The index of each source in the table, and its struct wm_source_ops. */
 #define WM_SOURCES(SOURCE)                                                                         \
 	SOURCE(KERNEL, wm_source_kernel)                                                           \
 	SOURCE(SAMPLES, wm_source_samples)                                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sources_test.c - every line of the table of sources is complete. */
+/* sources_test.c - checks that every line of the table of sources is complete. */
 #include "control/pump/sources.h"
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static void test_functions(void **state)
 		assert_non_null(ops->stop);
 		assert_non_null(ops->finish);
 		assert_non_null(ops->totals);
-		/* forget() frees the options that want() makes. */
+		/* forget() frees the options that want() creates, so both or none are set */
 		assert_true(!ops->takes == !ops->want && !ops->want == !ops->forget);
 	}
 }

@@ -13,11 +13,12 @@
 
 #include "control/pump/pump_int.h"
 
-#define HELPER_NICE 10 /* the recorded program has priority */
+#define HELPER_NICE 10 /* nice value that gives the recorded program priority */
 
 /*
- * The helper is forked before tracing begins, so that it can be excluded. It starts when
- * the pump sends a byte, and exits when the pump does. Its status is the error, or 0.
+ * The main function of the helper. It is forked before tracing begins, so that it can be excluded.
+ * It starts when the pump sends a byte, and exits when the pump does. Its exit status is the error,
+ * or 0.
  */
 static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 {
@@ -71,15 +72,15 @@ static void start_helper(struct serving *s)
 	}
 	s->symbols_helper = pid;
 	s->symbols_gate = gate[1];
-	if (s->kernel_events) /* not all kernels can; see wm_instance_exclude() */
+	if (s->kernel_events) /* not every kernel can exclude it; see wm_instance_exclude() */
 		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
 	s->symbols_begun = true;
 	wm_serving_leave_out(s, pid);
 }
 
 /*
- * Reading and compressing the symbols takes longer than the pump may leave its rings
- * alone: a helper process does it, and the pump waits for it at the end.
+ * Forks a helper process: reading and compressing the symbols takes longer than the pump may leave
+ * its rings unread. The pump waits for the helper at the end.
  */
 void wm_serving_prepare_symbols(struct serving *s)
 {

@@ -6,7 +6,8 @@
 
 #include "base/clock.h"
 
-#define AGAIN_NS 100000000u /* a signal this soon is a duplicate: sent to group and leader */
+/* A second signal within this time is a duplicate, sent to both the group and its leader. */
+#define AGAIN_NS 100000000u
 
 static void on_end(pid_t pid, int status, void *data)
 {
@@ -39,7 +40,7 @@ int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *c
 	return err;
 }
 
-/* Sends a signal; the pid stays valid until the child is reaped. */
+/* Sends a signal. The pid is valid until the child is reaped. */
 static void tell(const struct wm_command *c, int signo)
 {
 	if (c->pid)
@@ -74,7 +75,7 @@ void wm_command_stop(struct wm_command *c, int signo)
 	if (signo)
 		tell(c, signo);
 	c->told_ns = c->told_ns ? c->told_ns : wm_clock_monotonic_ns();
-	/* Without memory for a timer: no grace period. */
+	/* Without memory for a timer there is no grace period. */
 	if (wm_loop_timer(c->loop, WM_COMMAND_GRACE_NS, 0, on_grace_over, c, &c->grace))
 		on_grace_over(c);
 }

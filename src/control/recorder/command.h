@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - CMD while it runs: watches for its end, forwards signals, and kills it if it does not
- * end on request.
+ * command.h - controls CMD while it runs: watches for its end, forwards signals, and kills it if it
+ * does not end on request.
  *
- * CMD is our child in our process group, so the terminal's signals reach it directly. Processes
- * that CMD started are not killed.
+ * CMD is a child of this process in the same process group, so the terminal's signals reach it
+ * directly. Processes that CMD started are not killed.
  */
 #ifndef WM_CONTROL_RECORDER_COMMAND_H
 #define WM_CONTROL_RECORDER_COMMAND_H
@@ -16,36 +16,34 @@
 #include "base/child.h"
 #include "base/loop.h"
 
-#define WM_COMMAND_GRACE_NS 2000000000u /* from the request to end until SIGKILL */
+#define WM_COMMAND_GRACE_NS 2000000000u /* time between the request to end and SIGKILL */
 
 struct wm_command {
 	struct wm_loop *loop;
-	pid_t pid;        /* 0: not started, or ended */
-	int status;       /* as from waitpid(2); -1: unknown, or not ended */
-	uint64_t told_ns; /* time of the first terminating signal; 0: none yet */
+	pid_t pid;        /* 0: not started, or it has ended */
+	int status;       /* as from waitpid(2); -1: unknown, or CMD has not ended */
+	uint64_t told_ns; /* time of the first signal that asks CMD to end; 0: none yet */
 	struct wm_watch *end, *grace;
 	void (*ended)(void *data);
 	void *data;
 };
 
 /*
- * Releases a held child after its end is watched, so that no caller waits for an end that cannot be
- * observed. `ended` is called at the end. 0; -errno: the child was reaped.
+ * Releases a held child. Its end is watched before, so that no caller waits for an end that cannot
+ * be observed; `ended` is called then. Returns 0, or -errno when it failed and the child was
+ * reaped.
  */
 int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *child,
 		  void (*ended)(void *data), void *data);
 
 /*
- * Handles a terminating signal that waymark received from `from` (0: the terminal, which signalled
- * CMD, too): forwards it. On a second one CMD gets SIGKILL. Returns false on a second one without a
- * CMD to kill. A zeroed structure is a CMD that was not started.
+ * Forwards a terminating signal that waymark received from process `from` (0: from the terminal,
+ * which has signalled CMD, too). On the second signal CMD gets SIGKILL; returns false when there is
+ * no CMD to kill. A zeroed structure means that CMD was not started.
  */
 bool wm_command_signal(struct wm_command *c, int signo, pid_t from);
 
-/*
- * Requests CMD to end: by this signal (0: it already got one), or by SIGKILL after the grace
- * period.
- */
+/* Asks CMD to end by this signal (0: CMD already got one), and kills it after the grace period. */
 void wm_command_stop(struct wm_command *c, int signo);
 
 #endif

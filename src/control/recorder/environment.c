@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.c - CMD's environment: the session, and the libraries to preload. The libraries are
- * taken from the folder of waymark's own file, a build folder or an installed prefix, so that an
- * old installation is never mixed with a new one. See recorder_int.h.
+ * environment.c - builds CMD's environment: the session, and the libraries to preload. The
+ * libraries are taken from the folder of waymark's own file, a build folder or an installed prefix,
+ * so that an old installation is never mixed with a new one. See recorder_int.h.
  */
 #include <elf.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 static const char *const helpers[] = {"malloc", "pthread", "func"};
 
-/* The first existing file of a waymark library. -ENOENT: not found. */
+/* Finds a library of waymark: the first file that exists. -ENOENT: not found. */
 static int find_library(const char *own, const char *name, char *buf, size_t size)
 {
 	static const char *const places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64"};
@@ -41,7 +41,10 @@ static int find_library(const char *own, const char *name, char *buf, size_t siz
 			continue;
 		if (!realpath(whole, real))
 			return -errno;
-		/* Not the link's target: the loader identifies the library by its name. */
+		/*
+		 * Not the target of the link, because the loader identifies the library by its
+		 * name.
+		 */
 		return snprintf(buf, size, "%s", whole) < (int)size ? 0 : -ENAMETOOLONG;
 	}
 	return -ENOENT;
@@ -106,7 +109,7 @@ static void each_needed(const struct wm_elf *e, void (*fn)(const char *name, voi
 
 struct needed {
 	bool runtime;
-	char sanitizer[64]; /* "": no sanitizer */
+	char sanitizer[64]; /* "": the program uses no sanitizer */
 };
 
 static void note_needed(const char *name, void *data)
@@ -132,7 +135,7 @@ static struct needed needed_by(const struct wm_recorder_plan *plan)
 	return n;
 }
 
-/* A variable of an environment; NULL: not set. */
+/* The value of a variable in an environment; NULL when it is not set. */
 static const char *variable(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);
@@ -144,8 +147,8 @@ static const char *variable(char *const *environment, const char *name)
 }
 
 /*
- * The value of $LD_PRELOAD: helpers, the runtime, the previous value. A sanitizer must be the first
- * library, so it is put in front.
+ * Builds the value of $LD_PRELOAD: helpers, the runtime, the previous value. A sanitizer must be
+ * the first library, so it is put in front.
  */
 static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 			 struct wm_diag *diag)
@@ -176,7 +179,7 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 	return err < 0 ? err : t->failed ? -ENOMEM : 0;
 }
 
-/* The previous sessions and this one. */
+/* Builds the value of $WAYMARK_SESSION: the previous sessions and this one. */
 static int session_value(const struct wm_recorder_plan *plan, const char *session,
 			 struct wm_text *t)
 {
@@ -205,7 +208,7 @@ void wm_recorder_env_free(char **environment)
 	free(environment);
 }
 
-/* Appends "NAME=VALUE"; without a value the previous one is kept. */
+/* Appends "NAME=VALUE"; without a value, the previous one is kept. */
 static int put(char **to, const char *name, const char *value, const char *before)
 {
 	if (!value || !*value)

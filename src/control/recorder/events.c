@@ -13,7 +13,7 @@
 #include "kernel/event_name.h"
 #include "kernel/privilege.h"
 
-#define RATE_DEFAULT  4000 /* samples per second, if no rate was given */
+#define RATE_DEFAULT  4000 /* samples per second when the user gave no rate */
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 #define FUNCTIONS     "func:kernel:"
 #define GRAPH         ":graph"
@@ -50,7 +50,10 @@ static bool ends(const char *s, const char *with)
 	return n > back && !strcmp(s + n - back, with);
 }
 
-/* Wildcards in front of the colon: "*:*" matches programs' events, not 2,000 tracepoints. */
+/*
+ * Whether the part before the colon has wildcards: "*:*" matches programs' events, but not 2,000
+ * tracepoints.
+ */
 static bool is_vague(const char *glob)
 {
 	size_t system = strcspn(glob, ":");
@@ -78,13 +81,19 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
 	return !is_vague(glob);
 }
 
-/* ftrace:print is not an event that can be switched on; it is enabled through its own file. */
+/*
+ * Whether the name is ftrace:print, which is no event of tracefs but is enabled through its own
+ * file.
+ */
 static bool is_marker(const char *glob)
 {
 	return !strcmp(glob, "ftrace:print") || !strcmp(glob, "kernel:ftrace:print");
 }
 
-/* "func:kernel:GLOB" selects the kernel's function tracer, unless its form is that of a probe. */
+/*
+ * Whether the name selects the kernel's function tracer: "func:kernel:GLOB", unless it has the form
+ * of a probe.
+ */
 static bool is_functions(const char *glob)
 {
 	if (begins(glob, "kernel:"))
@@ -107,7 +116,8 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 }
 
 /*
- * Events that lack a field of their filter do not pass: a message, or an error if no other matched.
+ * Reports events that lack a field of their filter, which therefore never pass it: an error if no
+ * other event matched, else a message.
  */
 static int say_lacking(const struct wm_recorder_events *e, const char *glob, int added,
 		       size_t nr_lacking)
@@ -115,13 +125,16 @@ static int say_lacking(const struct wm_recorder_events *e, const char *glob, int
 	if (!nr_lacking)
 		return added;
 	if (!added)
-		return -EINVAL; /* diag describes the last one */
+		return -EINVAL; /* diag describes the last event */
 	wm_words_say(e->words, "%zu event%s of '%s' lack%s a field of the filter and will not pass",
 		     nr_lacking, nr_lacking == 1 ? "" : "s", glob, nr_lacking == 1 ? "s" : "");
 	return added;
 }
 
-/* Adds events that a ring holds; a counter is refused only if it was named outright. */
+/*
+ * Adds the events that can be recorded in a ring; a counter is refused only if it was named
+ * exactly.
+ */
 static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
 		    const struct wm_recorder_wanted *w, bool outright, struct wm_diag *diag)
 {
@@ -144,7 +157,7 @@ static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *de
 	return say_lacking(e, w->glob, added, nr_lacking);
 }
 
-/* Adds functions by the function tracer, or the graph tracer with ":graph". */
+/* Adds functions through the function tracer, or the graph tracer with ":graph". */
 static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 			 struct wm_diag *diag)
 {
@@ -166,7 +179,7 @@ static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_
 	return err ? err : 1;
 }
 
-/* Reports once per probe, for all its places, the arguments that the kernel cannot fetch. */
+/* Reports, once per probe for all its places, the arguments that the kernel cannot fetch. */
 static void say_left_out(const struct wm_recorder_events *e, const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
@@ -184,8 +197,8 @@ static void say_left_out(const struct wm_recorder_events *e, const struct wm_eve
 /* --- sampling -------------------------------------------------------------------------------- */
 
 /*
- * Default rate: every tracepoint and breakpoint hit; for other events as many a second as perf
- * takes.
+ * Sets the default rate: every hit of a tracepoint or breakpoint; for other events, perf's number
+ * of samples per second.
  */
 static void set_rate(struct wm_sampling_how *how, const struct wm_event_def *def)
 {
@@ -251,15 +264,16 @@ static int sample_defs(struct wm_recorder_events *e, const struct wm_event_defs 
 	return say_lacking(e, w->glob, added, nr_lacking);
 }
 
-/* Event families that can only be recorded by sampling. */
+/* Whether events of this family can only be recorded by sampling. */
 static bool is_counter(const struct wm_event_def *def)
 {
 	return def->family >= WM_FAMILY_SOFTWARE && def->family <= WM_FAMILY_BREAKPOINT;
 }
 
 /*
- * Probes and other events recorded at each hit are not sampled unless requested outright. A counter
- * is, when it was named and not just matched by a wildcard.
+ * Whether to sample the events. Probes and other events that are recorded at each hit are sampled
+ * only on explicit request; a counter, if the user named it and did not just match it by a
+ * wildcard.
  */
 static bool can_sample(const struct wm_event_defs *defs, const struct wm_recorder_wanted *w)
 {
@@ -298,7 +312,7 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 
 /* --- other sources of the pump ---------------------------------------------------------------- */
 
-/* The index of the source that a name belongs to; WM_SOURCES_NR: none. */
+/* The index of the source to which a name belongs; WM_SOURCES_NR: none. */
 static unsigned find_source(const char *name, const struct wm_event_def *def)
 {
 	unsigned i = 0;
@@ -336,7 +350,7 @@ static int want_of(struct wm_recorder_events *e, unsigned source,
 
 /* --- one name --------------------------------------------------------------------------------- */
 
-/* The number of events, or -errno. */
+/* Adds the events of a name. Returns their number or -errno. */
 static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, bool outright, struct wm_diag *diag)
 {
@@ -365,7 +379,7 @@ static int wrong_in(int err, const char *where, struct wm_diag *diag)
 	return err;
 }
 
-/* Refuses events that can only begin together with a recording. */
+/* Refuses events that can only start together with a recording. */
 static int check_later(const struct wm_recorder_wanted *w, const struct wm_event_defs *defs,
 		       struct wm_diag *diag)
 {
@@ -379,7 +393,10 @@ static int check_later(const struct wm_recorder_wanted *w, const struct wm_event
 	return 0;
 }
 
-/* The recorder resolves the name again. Returns the number of events found here, or -errno. */
+/*
+ * Stores the request, because the recorder resolves the name again. Returns the number of events
+ * found here, or -errno.
+ */
 static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -395,7 +412,10 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 	return err ? err : (int)defs->nr;
 }
 
-/* The number of events; 0: the kernel has none, and `user` may be a program's; -errno. */
+/*
+ * Adds kernel events. Returns their number; 0: the kernel has none, and `user` may be a program's
+ * event; or -errno.
+ */
 static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		       const char *user, struct wm_diag *diag)
 {
@@ -418,7 +438,9 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 			say_left_out(e, &defs);
 		else if (got < 0)
 			(void)wrong_in(got, WM_RECORDER_IN_FILTER, diag);
-	} else if (user && !e->running) { /* else the requesting command already found it */
+		/* In a running recorder, the requesting command has already found the program's
+		 * event. */
+	} else if (user && !e->running) {
 		got = 0;
 	} else {
 		got = wrong_in(got ? got : -ENOENT, WM_RECORDER_IN_NAME, diag);
@@ -428,7 +450,7 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 	return got;
 }
 
-/* Adds the rule for programs; the filter common to all of them is joined to its own. */
+/* Adds a rule for programs; its filter is combined with the filter common to all rules. */
 static int add_rule(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		    const char *glob, struct wm_diag *diag)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - the events to record, name by name: each name is looked up in the one namespace and
- * becomes a rule for programs, an enabled event of the kernel, a sampled event, or more than one of
- * these. A recorder (recorder.h) then takes all of them.
+ * events.h - the events to record. Each name is looked up in the common namespace and becomes a
+ * rule for programs, an enabled kernel event, a sampled event, or several of these. A recorder
+ * (recorder.h) then uses all of them.
  */
 #ifndef WM_CONTROL_RECORDER_EVENTS_H
 #define WM_CONTROL_RECORDER_EVENTS_H
@@ -21,41 +21,43 @@
 
 struct wm_recorder_events {
 	struct wm_rules *rules;
-	struct wm_kernel_events *kernel; /* NULL: no kernel event yet */
+	struct wm_kernel_events *kernel; /* NULL: no kernel event was requested yet */
 	struct wm_sampling *sampling;    /* NULL: nothing is sampled yet */
-	void *options[WM_SOURCES_NR];    /* of the other sources, created by their want() */
-	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: it matches kernel events, too */
-	bool user_stacks;                /* programs' events are recorded with call stacks */
+	void *options[WM_SOURCES_NR];    /* options of the other sources, created by their want() */
+	/* By index of the rule: the name matches kernel events, too. */
+	bool in_kernel[WM_RULES_NR_MAX];
+	bool user_stacks; /* programs' events are recorded with call stacks */
 
 	/* Set by the caller; borrowed. */
-	const struct wm_words *words; /* messages about what is permitted or fetched only in part */
-	const char *search;           /* $PATH, to find programs */
-	const int *cpus;              /* to sample; NULL: all */
+	/* Receives messages about events that are permitted or fetched only in part. */
+	const struct wm_words *words;
+	const char *search; /* $PATH, to find programs */
+	const int *cpus;    /* CPUs to sample on; NULL: all */
 	size_t nr_cpus;
-	pid_t of; /* file names are resolved as this process sees them; 0: as waymark does */
-	const char *single; /* additional filter of all programs' events; NULL: none */
-	bool everywhere;    /* events of every task of the machine */
-	bool quiet;         /* no messages about events chosen by default */
-	bool kernel_only;   /* names are looked up in the kernel only, not in programs */
+	pid_t of; /* file names are resolved as this process sees them; 0: as waymark sees them */
+	const char *single; /* additional filter for all programs' events; NULL: none */
+	bool everywhere;    /* record events of every task of the machine */
+	bool quiet;         /* no messages about events that are chosen by default */
+	bool kernel_only;   /* look up names only in the kernel, not in programs */
 	/*
-	 * For a change of a running recording: collects the requests for kernel events. NULL: a new
+	 * For a change of a running recording: collects requests for kernel events. NULL for a new
 	 * recording.
 	 */
 	struct wm_kernel_asks *later;
-	bool running; /* this process is the pump and `kernel` is its own: events are staged */
+	bool running; /* this process is the pump, which owns `kernel`: events are staged */
 };
 
-/* Creates the rules; the rest stays NULL until needed. 0 or -ENOMEM. */
+/* Creates the rules; other members stay NULL until needed. Returns 0 or -ENOMEM. */
 int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_options *o);
 void wm_recorder_events_done(struct wm_recorder_events *e);
 
-/* Whether events are sampled, beyond the mappings and names of tasks. */
+/* Whether any events are sampled, apart from the records of tasks' mappings and names. */
 static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e)
 {
 	return e->sampling && wm_sampling_count(e->sampling);
 }
 
-/* The options of one source; NULL: it records nothing. */
+/* The options of a source; NULL: it records nothing. */
 static inline void *wm_recorder_events_options(const struct wm_recorder_events *e,
 					       enum wm_source_place place)
 {
@@ -64,7 +66,7 @@ static inline void *wm_recorder_events_options(const struct wm_recorder_events *
 	return place == WM_SOURCE_SAMPLES ? e->sampling : e->options[place];
 }
 
-/* Whether the user requested events of that source. */
+/* Whether the user requested events of this source. */
 static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 					    enum wm_source_place place)
 {
@@ -73,7 +75,7 @@ static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 	return options && (!wm_sources[place]->is_asked || wm_sources[place]->is_asked(options));
 }
 
-/* Whether anything besides programs' events is recorded. */
+/* Whether anything but programs' events is recorded. */
 static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 {
 	bool more = false;
@@ -83,53 +85,55 @@ static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 	return more;
 }
 
-/* Values of diag->where: diag->column counts in the name, or in the filter. */
+/* Values of diag->where: diag->column is a column in the name, or in the filter. */
 #define WM_RECORDER_IN_NAME   "name"
 #define WM_RECORDER_IN_FILTER "filter"
 
 struct wm_recorder_wanted {
 	const char *glob;
-	const char *filter;         /* NULL: no filter */
-	uint32_t contexts;          /* WM_CONTEXT_... of programs' events */
-	bool sampled;               /* sample as in `how`, where possible */
-	bool outright;              /* also sample events recorded at each hit, such as probes */
+	const char *filter; /* NULL: no filter */
+	uint32_t contexts;  /* WM_CONTEXT_... to record with programs' events */
+	bool sampled;       /* sample as described by `how`, where possible */
+	/* Also sample events that are recorded at each hit, such as probes. */
+	bool outright;
 	uint64_t every_ns;          /* interval for reading counters of /proc; 0: the default */
-	struct wm_sampling_how how; /* no period and no frequency: the default rate */
+	struct wm_sampling_how how; /* the default rate if neither period nor frequency is set */
 };
 
 /*
- * Adds a name. 0, or with diag: -ENOENT (no such event: the nearest names), -EINVAL, -EOPNOTSUPP,
- * -E2BIG, -EILSEQ (the event exists but not with these parameters), -EACCES, -EPERM (the cure) and
- * others. A name that only programs can have is never refused as missing, because programs may
- * start later.
+ * Adds a name. Returns 0, or with diag: -ENOENT (no such event: the nearest names), -EINVAL,
+ * -EOPNOTSUPP, -E2BIG, -EILSEQ (the event exists but not with these parameters), -EACCES, -EPERM
+ * (the cure) and others. A name that only programs can have is never refused as missing, because
+ * programs may start later.
  */
 int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     struct wm_diag *diag);
 
-/* Excludes events, whatever other names request. 0, or -errno with diag. */
+/* Excludes events, even if other names request them. Returns 0, or -errno with diag. */
 int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag);
 
 /*
- * Whether the pattern may match kernel events, and whether programs' events: a leading "kernel:" or
- * "user:" decides, else its form. *ret_user is the pattern for programs, NULL: it matches none of
+ * Whether the pattern may match kernel events, and programs' events: a leading "kernel:" or "user:"
+ * decides, otherwise its form. *ret_user is the pattern for programs; NULL when it matches none of
  * their events.
  */
 bool wm_recorder_is_kernels(const char *glob, const char **ret_user);
 
-/* Samples the default event: cycles, or the CPU clock. Errors as above. */
+/* Samples the default event: cycles or, without it, the CPU clock. Errors as above. */
 int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
 			   struct wm_diag *diag);
 
-/* Other facilities of the kernel, see kernel_events.h. */
+/* Request other facilities of the kernel, see kernel_events.h. */
 int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag);
 int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text,
 			       struct wm_diag *diag);
 int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag);
 
 /*
- * Single threads and CPUs: appends the processes of threads to the list, each once (-ESRCH: no such
- * thread); checks that all CPUs are online (-EINVAL); and makes the filter for `single`, which the
- * caller frees, NULL when all are selected or memory is short (-> *ret_err).
+ * For single threads and CPUs. These functions append the processes of threads to a list, each once
+ * (-ESRCH: no such thread); check that all CPUs are online (-EINVAL); and create the filter for
+ * `single`, which the caller frees. The filter is NULL when all threads and CPUs are selected, or
+ * on an error (-> *ret_err).
  */
 int wm_recorder_processes_of(const pid_t *tids, size_t nr, pid_t **pids, size_t *nr_pids,
 			     struct wm_diag *diag);
@@ -138,8 +142,8 @@ char *wm_recorder_single_filter(const pid_t *tids, size_t nr_tids, const int *cp
 				int *ret_err);
 
 /*
- * Records the mappings and names of tasks, where permitted: together with the kernel's events, and
- * with stacks, whose addresses are mostly in files without marks.
+ * Also records the mappings and names of tasks, where permitted. Needed for kernel events, and for
+ * stacks, whose addresses are mostly in files without marks.
  */
 void wm_recorder_want_tasks(struct wm_recorder_events *e);
 

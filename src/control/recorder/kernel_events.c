@@ -27,7 +27,8 @@ int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 	if (!err)
 		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
 	if (!err)
-		wm_dynamic_sweep(k->tracefs); /* the instances that used them are gone now */
+		/* Possible now, because the instances that used the probes are gone. */
+		wm_dynamic_sweep(k->tracefs);
 	if (err) {
 		wm_kernel_events_destroy(k);
 		return err;
@@ -41,7 +42,7 @@ void wm_kernel_events_destroy(struct wm_kernel_events *k)
 	if (!k)
 		return;
 	wm_instance_destroy(k->top);
-	wm_instance_destroy(k->instance); /* before the probes, which it uses */
+	wm_instance_destroy(k->instance); /* destroyed before the probes that it uses */
 	wm_dynamic_destroy(k->dynamic);
 	wm_tracefs_close(k->tracefs);
 	for (uint32_t i = 0; i < k->nr_events; i++)
@@ -66,7 +67,8 @@ int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, stru
 	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
 
 	if (!err)
-		(void)wm_instance_limit(k->instance, k->most_bytes / 2); /* or keeps more */
+		/* On failure it keeps more. */
+		(void)wm_instance_limit(k->instance, k->most_bytes / 2);
 	return err;
 }
 
@@ -128,8 +130,8 @@ static char *copy(struct wm_kernel_events *k, const char *text)
 }
 
 /*
- * Gives the kernel its part of the filter; the reader of the records applies the rest. During a
- * change both wait for the commit.
+ * Enables an event. The kernel gets its part of the filter; the reader of the records applies the
+ * rest. During a change both take effect at the commit.
  */
 static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e, uint32_t event,
 		  const char *filter, struct wm_diag *diag)
@@ -156,7 +158,7 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 	return err;
 }
 
-/* Removes the last events, which could not be switched on. */
+/* Removes the last `nr` events, which could not be enabled. */
 static int forget(struct wm_kernel_events *k, uint32_t nr, int err)
 {
 	while (k->nr_events > nr)
@@ -185,7 +187,7 @@ static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def 
 
 /* --- probes -------------------------------------------------------------------- */
 
-/* Whether the blank-separated list contains the word. */
+/* Whether a blank-separated list contains the word. */
 static bool is_among(const char *list, const char *word, size_t bytes)
 {
 	while (list && *list) {
@@ -198,7 +200,10 @@ static bool is_among(const char *list, const char *word, size_t bytes)
 	return false;
 }
 
-/* Rewrites "field:u64 arg2;" to "double" if the argument holds a double's bytes. */
+/*
+ * Rewrites "field:u64 arg2;" so that its type is "double", if the argument holds the bytes of a
+ * double.
+ */
 static bool put_float(struct wm_text *t, const char *line, size_t bytes, const char *floats)
 {
 	static const char *const types[][2] = {{"\tfield:u64 ", "\tfield:double "},
@@ -257,7 +262,7 @@ static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def 
 	return err;
 }
 
-/* The events that one probe was split into, by their kernel names. */
+/* The events into which one probe was split, by their names in the kernel. */
 struct made {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
 };
@@ -334,7 +339,10 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 	return add_tracepoint(k, defs, filter, diag);
 }
 
-/* Markers are not an event that can be switched on, so the reader evaluates the whole filter. */
+/*
+ * Sets the filter of markers. They are no event of tracefs, so the reader evaluates the whole
+ * filter.
+ */
 static int filter_markers(struct wm_kernel_events *k, const char *filter, struct wm_diag *diag)
 {
 	struct wm_kernel_source_event *e = &k->events[k->nr_events - 1];
@@ -375,7 +383,7 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 	return err || !filter ? err : filter_markers(k, filter, diag);
 }
 
-/* %pS, %ps, %pB and so on; other letters after %p do not print symbols. */
+/* Whether a format prints symbols: by %pS, %ps, %pB and so on; other letters after %p do not. */
 static bool shows_symbols(const char *format, size_t bytes)
 {
 	for (size_t i = 0; i + 2 < bytes; i++)

@@ -4,9 +4,9 @@
  * they are recorded. A change is first staged, with its filters compiled and checked, then applied;
  * if the kernel refuses a part, all is undone. See kernel_events.h.
  *
- * Rings hold records that passed the kernel's old filter. They are drained first, with the old
- * filter's rest; records written between that and the kernel's new filter are checked here against
- * the complete new filter.
+ * Rings contain records that passed the kernel's old filter. They are drained first, using the rest
+ * of the old filter. Records written after that, but before the kernel uses the new filter, are
+ * checked here against the complete new filter.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +102,10 @@ int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_eve
 
 /* --- names of enabled events ------------------------------------------------------------- */
 
-/* Matches the name; a glob without a colon matches the part after the name's first colon. */
+/*
+ * Whether a glob matches the name. A glob without a colon is compared with the part after the
+ * name's first colon.
+ */
 static bool is_called(const char *glob, const char *name)
 {
 	const char *last = strchr(name, ':');
@@ -112,7 +115,9 @@ static bool is_called(const char *glob, const char *name)
 	return wm_glob_match(glob, strlen(glob), name, strlen(name));
 }
 
-/* "syscall:openat", "syscall:openat:enter" of syscalls:sys_enter_openat. */
+/*
+ * Whether a glob like "syscall:openat" or "syscall:openat:enter" matches syscalls:sys_enter_openat.
+ */
 static bool is_call(const char *glob, const struct wm_kernel_source_event *e)
 {
 	static const char *const phases[][2] = {{"sys_enter_", "enter"}, {"sys_exit_", "exit"}};
@@ -193,7 +198,7 @@ static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
 	return err;
 }
 
-/* Sets one event in the kernel to the staged state, or (`back`) to the previous one. */
+/* Sets one event in the kernel to the staged state or, with `back`, to the previous one. */
 static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s, bool back,
 	       struct wm_diag *diag)
 {
@@ -209,7 +214,7 @@ static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* Sets the filter that the source applies to the event's records. */
+/* Sets the filter that the source applies to records of the event. */
 static int sift(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t event,
 		const unsigned char *code, size_t bytes)
 {
@@ -254,7 +259,10 @@ static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, st
 	return 0;
 }
 
-/* After the change: the source no longer repeats the kernel's part of the filters. */
+/*
+ * Called after a change: the source stops evaluating the parts of filters that the kernel
+ * evaluates.
+ */
 static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++) {
@@ -263,7 +271,9 @@ static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 		if (!s->staged)
 			continue;
 		s->on = s->wanted;
-		/* Without memory the source keeps the complete filter, which is correct, too. */
+		/*
+		 * Without memory the source keeps the complete filter, which gives the same result.
+		 */
 		if (s->wanted && sift(k, source, i, s->next.rest, s->next.rest_bytes) < 0)
 			k->events[i].filter = NULL;
 		if (s->wanted) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_events_trigger.c - kernel facilities beyond enabled events: triggers with their histograms
- * and snapshots, synthetic events, stacks after events, functions. See kernel_events.h.
+ * kernel_events_trigger.c - kernel facilities besides events: triggers with their histograms and
+ * snapshots, synthetic events, stacks after events, functions. See kernel_events.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 /* --- stacks -------------------------------------------------------------------- */
 
 /*
- * The format describes 8 callers, but a record has a variable number: extend the array to the
- * record's end.
+ * Changes the format: it describes 8 callers, but a record has a variable number, so the array is
+ * extended to the end of the record.
  */
 static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *diag)
 {
@@ -68,7 +68,10 @@ int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct w
 
 /* --- functions ------------------------------------------------------------------ */
 
-/* The kernel prints both times in hexadecimal; print their difference instead. */
+/*
+ * Changes the print form: the kernel prints both times in hexadecimal; the difference is printed
+ * instead.
+ */
 static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 {
 	static const char form[] =
@@ -98,7 +101,7 @@ static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 	return err;
 }
 
-/* Whether the kernel has the graph tracer, be it in the system's own buffer only. */
+/* Whether the kernel has the graph tracer, at least in the system's own buffer. */
 static bool has_graph(const struct wm_kernel_events *k)
 {
 	size_t bytes;
@@ -184,7 +187,7 @@ int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definitio
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* Replaces the user's names of synthetic events by their kernel names. */
+/* Replaces the users' names of synthetic events by their names in the kernel. */
 static void put_names(const struct wm_kernel_events *k, const char *text, struct wm_text *to)
 {
 	while (*text) {
@@ -207,7 +210,10 @@ static void put_names(const struct wm_kernel_events *k, const char *text, struct
 
 /* --- triggers ------------------------------------------------------------------------- */
 
-/* Splits "sched:sched_switch:stacktrace" into system, event and rest; false: another form. */
+/*
+ * Splits "sched:sched_switch:stacktrace" into system, event and rest. Returns false for other
+ * forms.
+ */
 static bool split(const char *text, char *system, char *event, const char **ret_rest)
 {
 	size_t n = strcspn(text, ":"), m = text[n] ? strcspn(text + n + 1, ":") : 0;
@@ -228,7 +234,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Registers the events that a trigger adds to the rings, and the files to save at the end. */
+/* Registers the events that a trigger writes to the rings, and the files to save at the end. */
 static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 		  const char *trigger, struct wm_diag *diag)
 {
@@ -258,7 +264,7 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 			       "%.*s:", (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
 			       trigger + strlen("enable_event:"));
 		if (!split(strcat(event, "x"), system, event, &rest))
-			return 0; /* the kernel reports the error */
+			return 0; /* not an error here: the kernel will report it */
 		return wm_kernel_events_remember(k, system, event, diag);
 	}
 	return 0;
@@ -285,7 +291,8 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	wm_text_init(&trigger);
 	put_names(k, rest, &trigger);
 	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
-	if (err && diag && diag->column) /* a column in the user's text, if no name was replaced */
+	/* The column is valid in the user's text only if no name was replaced. */
+	if (err && diag && diag->column)
 		diag->column =
 		    strcmp(rest, trigger.data) ? 0 : diag->column + (uint32_t)(rest - text);
 	wm_text_done(&trigger);
@@ -309,7 +316,8 @@ int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
 	wm_text_init(&t);
 	for (uint32_t i = 0; i < k->nr_histograms; i++) {
 		if (i && !strcmp(k->histograms[i], k->histograms[i - 1]))
-			continue; /* one file holds all histograms of its event */
+			/* The file is listed already: it contains all histograms of its event. */
+			continue;
 		if (wm_instance_read_file(k->instance, k->histograms[i], HISTOGRAM_BYTES_MAX, &text,
 					  &bytes) < 0)
 			continue;

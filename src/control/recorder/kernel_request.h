@@ -19,19 +19,22 @@
 #define WM_KERNEL_ASK_WORDS 4096u
 
 struct wm_kernel_asks {
-	struct wm_text body; /* of the message */
+	struct wm_text body; /* body of the message */
 	uint32_t nr;
 };
 
 void wm_kernel_asks_init(struct wm_kernel_asks *a);
 void wm_kernel_asks_done(struct wm_kernel_asks *a);
-/* 0, -ENOMEM, or -E2BIG with diag. `filter` NULL: no filter, as for events to switch off. */
+/*
+ * Adds a request. Returns 0, -ENOMEM, or -E2BIG with diag. `filter` NULL: no filter, also for
+ * events to disable.
+ */
 int wm_kernel_asks_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
 		       struct wm_diag *diag);
 
 /*
- * NUL-terminated texts follow: the command's folder, $PATH; then, nr_asks times, one byte, '+' or
- * '-', the name, the filter (empty: no filter).
+ * Followed by NUL-terminated texts: the command's folder, $PATH; then, nr_asks times: one byte, '+'
+ * or '-', the name, the filter (empty: no filter).
  */
 struct wm_msg_kernel_change {
 	struct wm_msg h;
@@ -41,18 +44,19 @@ struct wm_msg_kernel_change {
 
 struct wm_msg_kernel_changed {
 	struct wm_msg h;
-	int32_t err;        /* 0 or -errno: nothing was changed, `sentence` is the reason; */
-	uint32_t ask;       /* the request that failed, */
-	uint32_t column;    /* column in the text below; 0: none */
-	uint32_t in_filter; /* `column` counts in the filter, not in the name */
-	uint32_t nr_on;     /* kernel events enabled now */
+	int32_t err;        /* 0, or -errno when nothing was changed; `sentence` has the reason */
+	uint32_t ask;       /* the request that failed */
+	uint32_t column;    /* column in the name or filter; 0: none */
+	uint32_t in_filter; /* whether `column` is in the filter, not in the name */
+	uint32_t nr_on;     /* number of kernel events that are enabled now */
 	uint32_t reserved;
-	uint64_t matched[WM_KERNEL_ASKS_MAX / 64]; /* bit i: request i matched something */
+	/* Bit i is set when request i matched something. */
+	uint64_t matched[WM_KERNEL_ASKS_MAX / 64];
 	char sentence[WM_DIAG_SENTENCE];
-	char words[WM_KERNEL_ASK_WORDS]; /* further messages, in lines */
+	char words[WM_KERNEL_ASK_WORDS]; /* messages, one per line */
 };
 
-/* For the recorder: the decoded request; points into the message. */
+/* For the recorder: a decoded request; it points into the message. */
 struct wm_kernel_ask {
 	const char *name, *filter;
 	bool off;
@@ -62,12 +66,12 @@ struct wm_kernel_question {
 	uint32_t nr;
 	struct wm_kernel_ask asks[WM_KERNEL_ASKS_MAX];
 };
-/* False: the message is malformed. */
+/* Decodes a message; returns false when it is malformed. */
 bool wm_kernel_question_read(const void *message, size_t bytes, struct wm_kernel_question *ret);
 
 /*
  * Sends the request to the recorder that writes to the trace directory `dir`, and waits until it is
- * done. 0: *ret has the result, including ret->err; errors as for wm_tool_snapshot().
+ * done. Returns 0 and the result in *ret, including ret->err; errors as for wm_tool_snapshot().
  */
 int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, const char *search,
 			  struct wm_msg_kernel_changed *ret, struct wm_diag *diag);

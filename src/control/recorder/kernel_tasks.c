@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_tasks.c - restricts the kernel's events to the tasks of the plan; see recorder_int.h. */
+/* kernel_tasks.c - restricts kernel events to the tasks of the plan; see recorder_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int add_threads(pid_t pid, pid_t **list, size_t *nr)
 	int err = wm_threads_of(pid, &tids, &count);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* it has just ended */
+		return err == -ENOMEM ? err : 0; /* otherwise the process has just ended */
 	more = reallocarray(*list, *nr + count + 1, sizeof(*more));
 	if (more) {
 		memcpy(more + *nr, tids, count * sizeof(*tids));
@@ -54,8 +54,8 @@ int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, s
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
 /*
- * The kernel's tracing uses the pids of the initial namespace. In another namespace our pids would
- * select other tasks.
+ * Whether this process is in the initial PID namespace. The kernel's tracing uses the pids of that
+ * namespace, so pids of another namespace would select the wrong tasks.
  */
 static bool numbers_are_the_machines(void)
 {
@@ -63,7 +63,7 @@ static bool numbers_are_the_machines(void)
 	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
 
 	if (n < 0)
-		return true; /* a kernel without namespaces */
+		return true; /* the kernel has no namespaces */
 	link[n] = '\0';
 	return !strcmp(link, HOST_PID_NAMESPACE);
 }
@@ -114,7 +114,7 @@ int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 			err = follow(plan, tids, nr, diag);
 		free(tids);
 	} else {
-		return 0; /* follows when CMD was started */
+		return 0; /* wm_recorder_follow_command() starts the recording with CMD */
 	}
 	return err ? err : start(plan, diag);
 }

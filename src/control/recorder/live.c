@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.c - see live.h: the folder, and the requests to the recorder. The folder is locked through
- * an open file that command and recorder share, so that an unlocked folder is abandoned.
+ * live.c - see live.h: creates the folder and sends requests to the recorder. The folder is locked
+ * through an open file that command and recorder share, so a folder that is not locked is
+ * abandoned.
  */
 #include "control/live.h"
 
@@ -20,7 +21,7 @@
 #define PREFIX    "waymark-live-"
 #define PATH_MAX_ 200u
 #define SWEEP_MAX 256 /* folders examined */
-#define YOUNG_S   5   /* a younger folder without a lock may be in creation */
+#define YOUNG_S   5   /* a younger folder without a lock may still be in creation */
 
 struct wm_live {
 	char path[PATH_MAX_];
@@ -32,7 +33,7 @@ struct wm_live {
 
 /* --- the folder --------------------------------------------------------------------------- */
 
-/* Removes the files of a folder and, if `deeper`, of its subfolders. */
+/* Removes the files of a folder and, with `deeper`, those of its subfolders. */
 static void empty(int dirfd, const char *name, bool deeper)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -56,10 +57,10 @@ static void empty(int dirfd, const char *name, bool deeper)
 void wm_live_remove_folder(const char *path)
 {
 	empty(AT_FDCWD, path, true);
-	(void)rmdir(path); /* on failure the next live recording retries */
+	(void)rmdir(path); /* on failure, the next live recording tries again */
 }
 
-/* Whether the folder belongs to this user and is unused. */
+/* Whether the folder belongs to this user and is no longer in use. */
 static bool is_left(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -92,7 +93,7 @@ static void sweep(const char *base)
 		closedir(dir);
 }
 
-/* `bytes`, or half of the file system's free space if that is less. */
+/* Returns `bytes`, or half of the free space of the file system if that is less. */
 static uint64_t spare(const char *base, uint64_t bytes)
 {
 	struct statvfs v;

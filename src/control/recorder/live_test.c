@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_test.c - a recording that is read while it runs: all events arrive, in order, once; memory
- * does not grow; a slow, stopped or killed reader loses events that are counted, and leaves nothing
- * behind.
+ * live_test.c - a recording that is read while it runs. All events arrive once and in order; memory
+ * does not grow; a slow, stopped or killed reader loses events, which are counted, and leaves
+ * nothing behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,10 @@
 
 #define SMALL WM_LIVE_BYTES_MIN
 
-/* The events read: values of fake:tick, which count from 0 in each fake_emit(). */
+/* The events that were read: values of fake:tick, which count from 0 in each fake_emit(). */
 struct heard {
-	uint64_t events, of_kind; /* all but the recorder's own; fake:tick */
+	/* Number of events except the recorder's own; number of fake:tick. */
+	uint64_t events, of_kind;
 	int64_t last_ns;
 	uint64_t last_value;
 	bool in_order;
@@ -73,7 +74,7 @@ static void hear(struct heard *h)
 	assert_int_equal(got, 0);
 }
 
-/* Requests a batch and reads it. Returns whether the trace is another one. */
+/* Requests a batch and reads it. Returns whether the trace was replaced. */
 static bool batch(struct heard *h, struct wm_report *ret)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -109,14 +110,17 @@ static void await_joined(void)
 	kit_await(WM_REPORT_JOINED, &report);
 }
 
-/* The pump may read a LOOK before a process's messages, which come through another socket. */
+/*
+ * Joins and waits until the pump has reported it, because the pump may read a LOOK before the
+ * messages of a process, which come through another socket.
+ */
 static void join(struct fake *f)
 {
 	fake_join(f, WM_POOL_DISCARD);
 	await_joined();
 }
 
-/* Waits until records are older than the margin the recorder keeps. */
+/* Waits until the records are older than the margin that the recorder keeps. */
 static void let_them_age(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
@@ -151,7 +155,7 @@ static void events_come_once_in_order(void **state)
 	assert_int_equal(h.last_value, 999);
 	assert_false(batch(&h, NULL));
 	assert_int_equal(h.events, 1000);
-	for (int i = 0; i < 20; i++) { /* some of each in one batch, some in the next */
+	for (int i = 0; i < 20; i++) { /* some of each in this batch, some in the next */
 		assert_int_equal(fake_emit(&f, 500), 500);
 		assert_false(batch(&h, NULL));
 	}
@@ -164,7 +168,7 @@ static void events_come_once_in_order(void **state)
 	assert_int_equal(wm_recording_lost(&kit.last.totals), 0);
 }
 
-/* A process that joins later adds an event type: the trace is another one. */
+/* A process that joins later adds an event type, so the trace is replaced. */
 static void kinds_are_added(void **state)
 {
 	struct heard h = nothing();
@@ -194,7 +198,8 @@ static void kinds_are_added(void **state)
 	assert_int_equal(h.of_kind, 15);
 	assert_ptr_not_equal(wm_live_trace(kit.live), t);
 	assert_string_equal(wm_live_trace(kit.live)->types[tick]->name, "fake:tick");
-	assert_string_equal(t->types[tick]->name, "fake:tick"); /* valid until the next batch */
+	/* The previous trace is valid until the next batch. */
+	assert_string_equal(t->types[tick]->name, "fake:tick");
 	fake_bye(&f);
 	fake_bye(&g);
 	fake_close(&f);
@@ -224,7 +229,7 @@ static uint64_t bytes_in(const char *path)
 	return sum;
 }
 
-/* Far more events than may wait pass through; read data is freed. */
+/* Many more events than may wait are recorded; data that was read is freed. */
 static void nothing_grows(void **state)
 {
 	struct heard h = nothing();
@@ -254,7 +259,7 @@ static void nothing_grows(void **state)
 	assert_int_equal(t.skipped, 0);
 }
 
-/* A reader that pauses for long: few events wait, the rest is lost and counted. */
+/* A reader pauses for long: few events wait, the others are lost and counted. */
 static void a_slow_reader_loses(void **state)
 {
 	struct heard h = nothing();
@@ -265,14 +270,14 @@ static void a_slow_reader_loses(void **state)
 	start_live(SMALL);
 	folder_of_live(folder, sizeof(folder));
 	join(&f);
-	/* Until the permitted amount waits; the pump must run first. */
+	/* Waits until the permitted amount is waiting; the pump must run for that. */
 	for (int i = 0; i < 200 || (i < KIT_SECONDS * 1000 && bytes_in(folder) < SMALL / 2); i++) {
 		(void)fake_emit(&f, 8000);
 		emitted += 8000;
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	assert_in_range(bytes_in(folder), SMALL / 2, 4 * SMALL);
-	for (int i = 0; i < 3; i++) /* all that waited, then what had no room */
+	for (int i = 0; i < 3; i++) /* first all events that waited, then those that had no room */
 		(void)batch(&h, NULL);
 	fake_bye(&f);
 	fake_close(&f);
@@ -309,7 +314,7 @@ static void what_is_not_asked_for_is_counted(void **state)
 	fake_close(&f);
 }
 
-/* A record older than the last batch that arrives only now. */
+/* A record that arrives only now, but is older than the last batch. */
 static void late_ones_are_given_and_counted(void **state)
 {
 	struct heard h = nothing();
@@ -326,7 +331,7 @@ static void late_ones_are_given_and_counted(void **state)
 	(void)batch(&h, NULL);
 	assert_int_equal(h.events, 11);
 	let_them_age();
-	fake_connect(&g, WM_POOL_DISCARD); /* joins only now, but has emitted before */
+	fake_connect(&g, WM_POOL_DISCARD); /* joins only now, but has emitted an event before */
 	(void)fake_emit(&g, 3);
 	let_them_age();
 	(void)fake_emit(&f, 10);
@@ -360,8 +365,8 @@ static void await_gone(const char *path)
 }
 
 /*
- * Starts a command that records, reports its folder, and waits to be killed. Returns its recorder's
- * pid.
+ * Starts a command that records, reports its folder and waits to be killed. Returns the pid of its
+ * recorder.
  */
 static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 {
@@ -373,7 +378,8 @@ static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 	if (!pid) {
 		char text[256] = "";
 
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves no child behind */
+		/* So that a failing test leaves no child behind. */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		start_live(0);
 		folder_of_live(text, sizeof(text));
 		(void)!write(said[1], &kit.recorder.pid, sizeof(kit.recorder.pid));
@@ -394,7 +400,7 @@ static void kill_and_wait(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Waits until the kernel has released the killed process's lock. */
+/* Waits until the kernel has released the lock of the killed process. */
 static void await_unlocked(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY);
@@ -415,7 +421,7 @@ static void a_killed_command_leaves_nothing(void **state)
 	await_gone(folder);
 }
 
-/* The recorder was killed, too: the next one sweeps. Folders in use stay. */
+/* When the recorder was killed, too, the next recording removes the folder. Folders in use stay. */
 static void the_next_one_sweeps(void **state)
 {
 	const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};

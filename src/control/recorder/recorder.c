@@ -29,10 +29,10 @@ struct wm_recorder {
 	struct wm_watch *channel;
 	struct wm_recorder_targets *targets;
 	enum phase phase;
-	bool sampling;   /* it has started, or was refused */
-	bool pump_ended; /* it sent its last report, or ended without one */
+	bool sampling;   /* sampling has started, or was refused */
+	bool pump_ended; /* the pump has sent its last report, or ended without one */
 	bool done;       /* the last report was received */
-	bool is_lost;    /* it ended without a last report */
+	bool is_lost;    /* the pump ended without a last report */
 	struct wm_command command;
 	struct wm_report last;
 };
@@ -126,7 +126,9 @@ static void on_command_end(void *data)
 	wm_recorder_end(data);
 }
 
-/* The pump opens the sampled events; until then, nothing to be recorded may run. */
+/*
+ * Requests sampling. The pump opens the sampled events; until then, nothing to be recorded may run.
+ */
 static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom *whom)
 {
 	struct wm_report report;
@@ -162,9 +164,10 @@ static void follow_command(struct wm_recorder *r, pid_t pid)
 
 	if (r->plan.events->kernel)
 		err = wm_recorder_follow_command(&r->plan, pid, &diag);
-	if (err) /* CMD runs nevertheless */
+	if (err) /* CMD is released even after an error */
 		wm_words_say(r->plan.words, "%s", wm_words_of(err, &diag));
-	(void)wm_recording_follow(&r->pump, pid); /* the channel reports a pump that exited */
+	/* Failure ignored: the channel reports when the pump has exited. */
+	(void)wm_recording_follow(&r->pump, pid);
 	if (r->plan.events->sampling)
 		begin_sampling(r, &whom);
 }
@@ -196,7 +199,7 @@ static int start_command(struct wm_recorder *r, struct wm_diag *diag)
 	return err ? fail_command(&r->plan, err, diag) : 0;
 }
 
-/* Reports a missing CMD before a trace directory is created. */
+/* Reports that CMD does not exist before a trace directory is created. */
 static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
 	char *path = p->command ? wm_program_find(p->command[0], p->search) : NULL;
@@ -341,7 +344,8 @@ void wm_recorder_end(struct wm_recorder *r)
 	if (r->phase != RUNNING)
 		return;
 	r->phase = ENDING;
-	(void)wm_recording_order(&r->pump, WM_ORDER_STOP); /* the channel reports its exit */
+	/* Failure ignored: the channel reports when the pump has exited. */
+	(void)wm_recording_order(&r->pump, WM_ORDER_STOP);
 }
 
 static void say_lost(const struct wm_recorder *r, int status)
@@ -369,8 +373,9 @@ static void finish_pump(struct wm_recorder *r)
 	if (r->is_lost)
 		say_lost(r, status);
 	if (r->is_lost)
-		wm_kernel_events_sweep(); /* what the pump created while it ran */
-	wm_session_remove(&r->session);   /* not done by a pump that was killed */
+		/* Removes instances that the pump created during the recording. */
+		wm_kernel_events_sweep();
+	wm_session_remove(&r->session); /* a pump that was killed did not do this */
 }
 
 static bool is_over(const struct wm_recorder *r, bool command)
@@ -394,7 +399,7 @@ int wm_recorder_step(struct wm_recorder *r, int timeout_ms)
 	return err ? err : is_over(r, true);
 }
 
-/* Steps until the trace is complete and, with `command`, CMD has ended. */
+/* Steps the loop until the trace is complete and, with `command`, CMD has ended. */
 static int wait_for(struct wm_recorder *r, bool command, int timeout_ms)
 {
 	uint64_t until =

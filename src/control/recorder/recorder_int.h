@@ -9,8 +9,8 @@
 /* --- environment.c: CMD's environment -------------------------------------------------------- */
 
 /*
- * The plan's environment with the session and the libraries to preload; freed by
- * wm_recorder_env_free(). 0, or a negative errno with diag.
+ * Builds CMD's environment: the plan's, with the session and the libraries to preload; freed by
+ * wm_recorder_env_free(). Returns 0, or a negative errno with diag.
  */
 int wm_recorder_env_make(const struct wm_recorder_plan *plan, const char *session, char ***ret,
 			 struct wm_diag *diag);
@@ -18,13 +18,21 @@ void wm_recorder_env_free(char **environment); /* accepts NULL */
 
 /* --- kernel_tasks.c: the tasks the kernel follows ------------------------------------------- */
 
-/* The plan's threads, or all threads of its processes; the caller frees them. 0 or -ENOMEM. */
+/*
+ * Returns the plan's threads, or all threads of its processes; the caller frees them. 0 or -ENOMEM.
+ */
 int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, size_t *ret_nr);
 
-/* Whether waymark's task ids are the kernel's: 0, or -EOPNOTSUPP with diag. */
+/*
+ * Checks that the kernel and this process use the same task ids. Returns 0, or -EOPNOTSUPP with
+ * diag.
+ */
 int wm_recorder_check_numbers(struct wm_diag *diag);
 
-/* Before the recording begins: follows only the plan's tasks; with CMD alone, none yet. */
+/*
+ * To be called before the recording begins: follows only the plan's tasks; with CMD alone, none
+ * yet.
+ */
 int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 			       struct wm_diag *diag);
 int wm_recorder_follow_command(const struct wm_recorder_plan *plan, pid_t child,
@@ -34,13 +42,13 @@ int wm_recorder_follow_command(const struct wm_recorder_plan *plan, pid_t child,
 
 struct wm_recorder_targets;
 
-/* Checks that all of the plan's processes can be attached to. */
+/* Checks that all processes of the plan can be attached to. */
 int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_diag *diag);
 
 /*
- * Attaches to the plan's processes (none with a CMD alone) and, for `all`, keeps looking for new
- * ones. Calls `gone` when all processes of the plan have ended. 0, or the reason why none could be
- * attached.
+ * Attaches to the plan's processes (with CMD alone, there are none) and, for `all`, keeps looking
+ * for new ones. Calls `gone` when all processes of the plan have ended. Returns 0, or the reason
+ * why none could be attached to.
  */
 int wm_recorder_targets_start(struct wm_loop *loop, const struct wm_recorder_plan *plan,
 			      const struct wm_session *session, void (*gone)(void *data),
@@ -54,12 +62,17 @@ void wm_recorder_targets_done(struct wm_recorder_targets *t); /* accepts NULL */
 /* --- programs_32bit.c: 32-bit programs ---------------------------------------------------------
  */
 
-bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan);  /* CMD is a 32-bit program */
-void wm_recorder_say_narrow(const struct wm_recorder_plan *plan); /* reports its limits */
+/* Whether CMD is a 32-bit program. */
+bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan);
+/* Reports the limitations of 32-bit programs. */
+void wm_recorder_say_narrow(const struct wm_recorder_plan *plan);
 
 /* --- check_filters.c: whether filters fit the events ------------------------------------------ */
 
-/* Checks the filters of events named outright against their fields in CMD's file: 0 or -EINVAL. */
+/*
+ * Checks the filters of exactly named events against their fields in CMD's file. Returns 0 or
+ * -EINVAL.
+ */
 int wm_recorder_check_filters(const struct wm_recorder_plan *plan, struct wm_diag *diag);
 
 #endif

@@ -14,14 +14,15 @@
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
-#define TASKS_RING_BYTES  ((uint64_t)512 << 10) /* per CPU, when no event is sampled */
+/* Size of each CPU's ring when only tasks' records are needed. */
+#define TASKS_RING_BYTES ((uint64_t)512 << 10)
 
 struct wm_sampling {
 	struct wm_arena arena;
 	struct wm_tracefs *tracefs; /* NULL: no tracepoint was added */
 	enum wm_clock_kind clock;
 	struct wm_sample_event *events;
-	struct wm_event_defs defs; /* copies, with their strings */
+	struct wm_event_defs defs; /* copies of the definitions, with their strings */
 	uint32_t nr_events;
 	int *cpus;
 	size_t nr_cpus;
@@ -68,7 +69,7 @@ void wm_sampling_destroy(struct wm_sampling *s)
 
 /* --- the events ------------------------------------------------------------------------ */
 
-/* Reads a tracepoint's format, by which its fields are written. */
+/* Reads a tracepoint's format, which determines how its fields are written. */
 static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 		       const struct wm_event_def *def, struct wm_diag *diag)
 {
@@ -89,7 +90,10 @@ static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 	return e->format ? 0 : -ENOMEM;
 }
 
-/* Gives the kernel its part of the filter; the reader of the samples applies the rest. */
+/*
+ * Sets the filter of an event: the kernel gets its part, and the reader of the samples applies the
+ * rest.
+ */
 static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
 		      struct wm_diag *diag)
 {
@@ -124,7 +128,7 @@ static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def
 	return false;
 }
 
-/* Copies the definition into the list, so that its strings live as long as `s`. */
+/* Copies a definition into the list, so that its strings live as long as `s`. */
 static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
 {
 	struct wm_sample_event *more =
@@ -135,7 +139,7 @@ static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
 		return err;
 	s->events = more;
 	s->events[s->nr_events++] = *e;
-	/* The list of definitions may have moved. */
+	/* Updates the pointers, because the list of definitions may have moved. */
 	for (uint32_t i = 0; i < s->nr_events; i++) {
 		const struct wm_event_def *def = &s->defs.defs[i];
 
@@ -232,7 +236,10 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 		wm_sampler_close(sampler);
 		return err;
 	}
-	/* The rings report mappings from now on; a duplicate does no harm. */
+	/*
+	 * The rings report mappings from now on, so a mapping may be written twice, which is
+	 * harmless.
+	 */
 	if (text)
 		wm_running_tell_kernel(text, tell, source);
 	if (!whom->on_exec)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampling.h - the events a recording samples, and the tasks it samples.
+ * sampling.h - the events that a recording samples, and the tasks.
  *
  * The command adds the events and checks with the kernel that each is available. The pump, which
  * inherits this over the fork, declares them in the trace and opens them when it receives the tasks
@@ -15,12 +15,12 @@
 
 struct wm_sampling;
 
-/* `cpus`: only those; NULL: all that are online. Copied. */
+/* `cpus`: sample only on these; NULL: on all that are online. The list is copied. */
 int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus,
 		       struct wm_sampling **ret);
 void wm_sampling_destroy(struct wm_sampling *s); /* accepts NULL */
 
-/* How an event is sampled: either `period` or `frequency` is set, the other is 0. */
+/* How an event is sampled: either `period` or `frequency` is set, and the other is 0. */
 struct wm_sampling_how {
 	uint64_t period, frequency;
 	enum wm_sample_chain chain;
@@ -28,8 +28,8 @@ struct wm_sampling_how {
 };
 
 /*
- * Adds an event. 0; 1: sampled in user space only, because more is not permitted; an error of
- * wm_sampler_try() with diag. `everywhere`: of every task of the machine.
+ * Adds an event. Returns 0; 1: it is sampled only in user space, because more is not permitted; or
+ * an error of wm_sampler_try() with diag. `everywhere`: for every task of the machine.
  */
 int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
 		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag);
@@ -38,10 +38,10 @@ size_t wm_sampling_count(const struct wm_sampling *s);
 /* The tasks to sample. */
 #define WM_SAMPLING_TIDS_MAX 32768u
 struct wm_sampling_whom {
-	const pid_t *tids; /* these and their children, unless `alone`; NULL: every task */
+	const pid_t *tids; /* these threads and, unless `alone`, their children; NULL: every task */
 	size_t nr_tids;
 	bool alone;
-	bool on_exec; /* start when the thread calls execve(2) */
+	bool on_exec; /* sampling starts when the thread calls execve(2) */
 };
 
 /* For the pump. */
@@ -49,8 +49,8 @@ int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 		       struct wm_calibrate *clock, struct wm_sample_source **ret,
 		       struct wm_diag *diag);
 /*
- * Opens the events, writes the existing mappings of the tasks to the trace, and starts.
- * `text` NULL: the kernel's address is not available.
+ * Opens the events, writes the existing mappings of the tasks to the trace, and starts. `text` is
+ * NULL when the address of the kernel's code is not available.
  */
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
 		      const struct wm_sampling_whom *whom, const struct wm_kernel_text *text,

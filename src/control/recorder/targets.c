@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * targets.c - processes that already run: attaches to those named with -p and waits for their end;
- * with -a scans /proc periodically. Refusals by other users' processes are counted, not reported
- * one by one. When the rules change, processes of the recording that have not joined (because no
- * event of theirs was selected) are attached to in the same way. See recorder_int.h.
+ * targets.c - processes that already run: attaches to those given by -p and waits for their end;
+ * with -a scans /proc periodically. Processes of other users that cannot be attached to are
+ * counted, not reported one by one. When the rules change, processes of the recording that have not
+ * joined (because no event of theirs was selected) are attached to in the same way. See
+ * recorder_int.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -20,14 +21,14 @@
 #include "control/recorder/recorder_int.h"
 #include "control/target/remote_runtime.h"
 
-#define DEPTH_MAX 64          /* generations of processes */
-#define SCAN_NS   300000000u  /* -a: interval of the search for new processes */
-#define WORRY_NS  2000000000u /* -p: time until missing processes are reported */
-#define ALIVE_NS  100000000u  /* -t: interval of the check that the threads exist */
+#define DEPTH_MAX 64          /* limit for the chain of parents that is followed */
+#define SCAN_NS   300000000u  /* interval at which -a looks for new processes */
+#define WORRY_NS  2000000000u /* time after which missing processes of -p are reported */
+#define ALIVE_NS  100000000u  /* interval at which the threads of -t are checked for existence */
 #define SEEN_MAX  65536u
-#define SEEN_FEW  256u /* fewer entries are not checked for dead processes */
+#define SEEN_FEW  256u /* while there are fewer entries, dead processes are not removed */
 
-/* A process that was examined; after exec it is examined again. */
+/* A process that was examined. After an exec it is examined again. */
 struct seen {
 	pid_t pid;
 	dev_t dev;
@@ -39,13 +40,13 @@ struct wm_recorder_targets {
 	struct wm_loop *loop;
 	const struct wm_recorder_plan *plan;
 	const struct wm_session *session;
-	struct wm_rules *changed; /* NULL: the plan's rules apply */
+	struct wm_rules *changed; /* NULL: the rules of the plan apply */
 	void (*gone)(void *data);
 	void *data;
 	struct wm_watch *scan, *worry, *alive;
 	struct seen *seen;
 	size_t nr_seen, prune_at;
-	size_t nr_alive; /* of -p: attached and running */
+	size_t nr_alive; /* number of processes of -p that are attached to and still run */
 	size_t nr_denied;
 };
 
@@ -98,7 +99,7 @@ static void on_end(pid_t pid, int status, void *data)
 		t->gone(t->data);
 }
 
-/* Reports why an attached process is not recorded, and the remedy. */
+/* Reports why a process is not recorded although it was attached to, and the remedy. */
 static void say_missing(const struct wm_words *w, pid_t pid)
 {
 	int outcome = wm_attach_outcome(pid);
@@ -145,7 +146,7 @@ uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t)
 	return nr;
 }
 
-/* The caller reports the first failure; later ones are reported here. */
+/* Handles a failure: the caller reports the first one; later ones are reported here. */
 static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const struct wm_diag *why,
 		int *first, struct wm_diag *diag)
 {
@@ -161,7 +162,10 @@ static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const s
 			   verb, (int)pid, wm_words_of(err, why));
 }
 
-/* Kernel events do not require the process's cooperation. */
+/*
+ * Checks that the process exists. That suffices for kernel events, which do not need its
+ * cooperation.
+ */
 static int check_there(pid_t pid, struct wm_diag *why)
 {
 	if (kill(pid, 0) == 0 || errno != ESRCH)
@@ -207,7 +211,10 @@ static int attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
 	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
 }
 
-/* The recording ends with the last of them. 0, -ESRCH: it has ended, or an errno. */
+/*
+ * Watches for the end of a process; the recording ends with the last of them. Returns 0, -ESRCH: it
+ * has ended; or another -errno.
+ */
 static int watch_end(struct wm_recorder_targets *t, pid_t pid)
 {
 	int err = wm_loop_process(t->loop, pid, on_end, t, NULL);
@@ -233,7 +240,8 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 }
 
 /*
- * Attaches to its marks, which kernel events do not need. 1: attached, 0: not attached, no error.
+ * Attaches to the marks of a process, which kernel events do not need. Returns 1: attached; 0: not
+ * attached, without an error.
  */
 static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
 {
@@ -253,7 +261,10 @@ static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag
 	return err == 0;
 }
 
-/* 0 also if the process existed and has ended: the kernel has its events. */
+/*
+ * Attaches to one process of -p. Returns 0 also if the process existed and has ended, because the
+ * kernel has its events.
+ */
 static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
 {
 	int attached = attach_marks(t, pid, why), err;
@@ -267,11 +278,12 @@ static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *
 		return wm_diag_set(why, err, NULL, -1, "cannot watch the process: %s",
 				   strerror(-err));
 	if (attached)
-		(void)add_seen(t, pid); /* only for the report in on_worry() */
+		/* Remembers the process only for the report in on_worry() */
+		(void)add_seen(t, pid);
 	return 0;
 }
 
-/* A thread's end is reported only to its process, so it is polled. */
+/* Polls, because the end of a thread is reported only to its own process. */
 static void on_alive(void *data)
 {
 	struct wm_recorder_targets *t = data;
@@ -294,7 +306,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
 			(void)fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
 	}
 	if (!t->nr_alive && !first && is_of_kernel(t->plan)) {
-		t->gone(t->data); /* all ended while we attached */
+		t->gone(t->data); /* all processes ended while they were being attached to */
 		return 0;
 	}
 	if (!t->nr_alive)
@@ -311,7 +323,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
  * -a
  * ------------------------------------------------------------------ */
 
-/* Records which program the process runs. False if unknown or unchanged. */
+/* Records which program the process runs. Returns false when that is unknown or did not change. */
 static bool note_program(struct seen *s)
 {
 	char name[32];
@@ -319,7 +331,7 @@ static bool note_program(struct seen *s)
 
 	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)s->pid);
 	if (stat(name, &st) < 0)
-		return false; /* a kernel thread, another user's process, or exited */
+		return false; /* a kernel thread, a process of another user, or one that exited */
 	if (s->dev == st.st_dev && s->ino == st.st_ino)
 		return false;
 	s->dev = st.st_dev;
@@ -327,7 +339,7 @@ static bool note_program(struct seen *s)
 	return true;
 }
 
-/* Whether this process, with this program, has not been examined yet. */
+/* Whether this process was not examined yet while running this program. */
 static bool is_new(struct wm_recorder_targets *t, pid_t pid)
 {
 	struct seen *s = find_seen(t, pid);
@@ -392,7 +404,7 @@ static int start_all(struct wm_recorder_targets *t)
  * Rules that change
  * ------------------------------------------------------------------ */
 
-/* Whether the process was named with -p or descends from one that was. */
+/* Whether the process was given by -p or descends from one that was. */
 static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
 {
 	for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
@@ -404,7 +416,7 @@ static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
 	return false;
 }
 
-/* Whether a process belongs to the recording and has not joined. */
+/* Whether a process belongs to the recording but has not joined. */
 static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
 {
 	const struct seen *s = find_seen(t, pid);
@@ -425,7 +437,7 @@ void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 	DIR *proc;
 
 	if (wm_rules_load(t->session->dirfd, &rules) < 0)
-		return; /* the session ended */
+		return; /* the session has ended */
 	wm_rules_destroy(t->changed);
 	t->changed = rules;
 	proc = opendir("/proc");
@@ -434,7 +446,8 @@ void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 		pid_t pid = (pid_t)atol(entry->d_name);
 
 		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
-			(void)attach(t, pid, true, &result, NULL); /* most have no runtime */
+			/* Errors are ignored, because most processes have no runtime. */
+			(void)attach(t, pid, true, &result, NULL);
 	}
 	if (proc)
 		closedir(proc);
@@ -463,7 +476,8 @@ void wm_recorder_targets_joined(struct wm_recorder_targets *t, pid_t pid)
 	struct seen *s = find_seen(t, pid);
 
 	if (!s)
-		s = add_seen(t, pid); /* it joined through the session without being attached to */
+		/* The process joined through the session, without being attached to. */
+		s = add_seen(t, pid);
 	if (!s)
 		return;
 	s->joined = s->present = true;

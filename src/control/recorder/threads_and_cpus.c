@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads_and_cpus.c - restricts a recording to single threads and CPUs: finds the processes to
- * attach to, and makes the filter that rejects programs' events of other threads and CPUs. Kernel
- * events are restricted by the kernel. See events.h.
+ * attach to, and creates the filter that rejects programs' events of other threads and CPUs. The
+ * kernel restricts its own events. See events.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int wm_recorder_check_cpus(const int *cpus, size_t nr, struct wm_diag *diag)
 	size_t nr_online;
 
 	if (wm_cpus_online(&online, &nr_online) < 0)
-		return 0; /* the kernel will report it */
+		return 0; /* ignored here: the kernel will report it */
 	for (size_t i = 0; i < nr && !err; i++)
 		if (!is_online(cpus[i], online, nr_online))
 			err = wm_diag_set(diag, -EINVAL, NULL, -1,

@@ -24,8 +24,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define MESSAGES_PER_CALL 64   /* then the loop serves the other descriptors */
-#define MESSAGES_HELD     1024 /* more than a socket holds */
+#define MESSAGES_PER_CALL 64   /* after this many messages, the loop serves the other descriptors */
+#define MESSAGES_HELD     1024 /* more messages than a socket can hold */
 #define FDS_MAX           4 /* descriptors accepted per message; the kernel closes further ones */
 
 static void close_socket(struct wm_app *a)
@@ -50,7 +50,7 @@ int wm_app_violate(struct wm_app *a, const char *what)
  * The socket
  * ------------------------------------------------------------------ */
 
-/* Takes the descriptors out of a message: keeps the first, closes the rest. */
+/* Takes the descriptors out of a message: keeps the first one and closes the others. */
 static int collect_fds(struct msghdr *h, int *ret_fd)
 {
 	int nr = 0;
@@ -74,7 +74,10 @@ static int collect_fds(struct msghdr *h, int *ret_fd)
 	return nr;
 }
 
-/* 1: a message was handled; 0: the peer closed; -EAGAIN: no message waits; or -errno. */
+/*
+ * Receives a message. Returns 1: it was handled; 0: the peer closed; -EAGAIN: no message is
+ * waiting; or -errno.
+ */
 static int receive_one(struct wm_app *a)
 {
 	union {
@@ -111,11 +114,11 @@ static int receive_one(struct wm_app *a)
 	else
 		err = wm_app_dispatch(a, &m);
 	if (m.fd >= 0)
-		close(m.fd); /* the mapping is enough */
+		close(m.fd); /* the descriptor is not needed, because the pool is mapped */
 	return err < 0 ? err : 1;
 }
 
-/* Whether the process still maps its pool: then it closed the socket, but did not exec. */
+/* Whether the process still maps its pool. If so, it closed the socket but did not exec. */
 static bool still_maps_pool(const struct wm_app *a)
 {
 	struct wm_maps maps;
@@ -134,11 +137,11 @@ static void socket_closed(struct wm_app *a)
 {
 	close_socket(a);
 	if (!a->dead && a->pidfd >= 0 && still_maps_pool(a))
-		return; /* the pidfd will report its death */
+		return; /* its pidfd will report when it dies */
 	a->state = WM_APP_ENDED;
 }
 
-/* Reads at most `max` messages. Returns false when more may wait. */
+/* Reads at most `max` messages. Returns false when more may be waiting. */
 static bool receive(struct wm_app *a, unsigned max)
 {
 	for (unsigned i = 0; i < max; i++) {
@@ -177,7 +180,7 @@ void wm_app_catch_up(struct wm_app *a)
 		close_socket(a);
 }
 
-/* Messages sent before the death are still in the socket. */
+/* The process died. Messages that it sent before are still in the socket. */
 static void on_death(int fd, uint32_t events, void *data)
 {
 	struct wm_app *a = data;
@@ -187,7 +190,8 @@ static void on_death(int fd, uint32_t events, void *data)
 	a->dead = true;
 	wm_watch_remove(a->pid_watch);
 	a->pid_watch = NULL;
-	(void)receive(a, MESSAGES_HELD); /* bounded: another process may keep sending */
+	/* limited, because another process may hold the socket and keep sending. */
+	(void)receive(a, MESSAGES_HELD);
 	close_socket(a);
 	a->state = WM_APP_ENDED;
 }
@@ -201,7 +205,7 @@ static int peer_pidfd(int sock, uint32_t pid)
 	int fd = -1;
 	socklen_t bytes = sizeof(fd);
 
-	/* Refers to exactly the process that connected, even if its pid is reused. */
+	/* This pidfd refers to the process that connected, even if its pid was reused. */
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0)
 		return fd;
 	return pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -234,7 +238,7 @@ int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct 
 	err = wm_loop_fd(host->loop, sock, EPOLLIN, on_readable, a, &a->sock_watch);
 	if (err < 0)
 		goto fail;
-	/* Without a pidfd only the closed connection reports the process's end. */
+	/* Without a pidfd, only the closed connection shows the end of the process. */
 	if (a->pidfd >= 0)
 		err = wm_loop_fd(host->loop, a->pidfd, EPOLLIN, on_death, a, &a->pid_watch);
 	if (err < 0)

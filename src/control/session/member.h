@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member.h - one process connected to a session, from its connection over HELLO,
+ * member.h - a process that is connected to a session, from its connection and its messages HELLO,
  * MODULE and EVENT to its end.
  *
  *   NEW --HELLO--> JOINED --BYE, death, exec, violation--> ENDED
@@ -27,9 +27,9 @@
 #include "runtime/agent.h"
 
 /*
- * Messages a process may send at once (one for each of 65536 ids, and as many for modules), and how
- * fast that allowance is refilled. A program that continuously loads and unloads libraries stays
- * below it.
+ * The number of messages that a process may send at once (one for each of 65536 ids, and as many
+ * for modules), and how fast this allowance is refilled. Even a program that continuously loads and
+ * unloads libraries stays below it.
  */
 #define WM_APP_MESSAGES_MAX        131072u
 #define WM_APP_MESSAGES_PER_SECOND 50000u
@@ -38,16 +38,19 @@ struct wm_app;
 
 enum wm_app_state { WM_APP_NEW, WM_APP_JOINED, WM_APP_ENDED };
 
-/* State shared by the processes of one session; outlives them. */
+/* The state that all processes of a session share. It outlives them. */
 struct wm_app_host {
 	struct wm_loop *loop;
 	struct wm_trace_writer
 	    *writer; /* NULL: the session counts, see control/counting/program_counts.h */
 	const struct wm_rules *rules;
 	unsigned char *buffer; /* WM_MSG_MAX bytes */
-	/* An event was announced and will be recorded, or counted, with that id. */
+	/* Called when an event was announced that will be recorded, or counted, with that id. */
 	void (*on_event)(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
-	/* A first message other than HELLO, of a type >= WM_MSG_TOOL; its length is checked. */
+	/*
+	 * Called for a first message other than HELLO, with a type >= WM_MSG_TOOL; its length was
+	 * checked.
+	 */
 	void (*on_tool)(struct wm_app *a, const void *message, size_t bytes, void *data);
 	void *data;
 };
@@ -55,16 +58,17 @@ struct wm_app_host {
 /* Takes ownership of the accepted socket, even on failure. wm_app_owner() returns `owner`. */
 int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct wm_app **ret);
 void *wm_app_owner(const struct wm_app *a);
-void wm_app_destroy(struct wm_app *a); /* accepts NULL; settle first: no pump may use it */
+/* Accepts NULL; settle first, because no pump may still use it. */
+void wm_app_destroy(struct wm_app *a);
 
 /*
- * Between rounds: hands a new pool to the pump, takes an ended process from it. Without a pump
- * (NULL) the pool stays available from wm_app_pool(). Returns 1 when the process is finished and
- * may be destroyed, else 0, or -errno (it is then ENDED and removed from the pump).
+ * To be called between rounds: hands a new pool to the pump, or removes an ended process from it.
+ * Without a pump (NULL) the pool stays available from wm_app_pool(). Returns 1 when the process is
+ * finished and may be destroyed, else 0, or -errno (it is then ENDED and removed from the pump).
  */
 int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
 
-/* Sends a message without a body; does not wait if the socket is full. */
+/* Sends a message without a body; does not wait when the socket is full. */
 int wm_app_send(struct wm_app *a, uint32_t type);
 int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
 
@@ -72,9 +76,9 @@ int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
 struct wm_pool *wm_app_pool(struct wm_app *a);
 
 /*
- * In the pump's before_write: if this process has data to write, reads the messages it sent before,
- * at most as many as a socket holds, so that a process that sends endlessly delays nothing. For a
- * process that counts: at any time.
+ * To be called in the pump's before_write; for a process that counts, at any time. If this process
+ * has data to write, reads the messages that it sent before, but at most as many as a socket holds,
+ * so that a process that keeps sending cannot delay the pump.
  */
 void wm_app_catch_up(struct wm_app *a);
 
@@ -84,16 +88,16 @@ void wm_app_end(struct wm_app *a);
 enum wm_app_state wm_app_state(const struct wm_app *a);
 uint32_t wm_app_pid(const struct wm_app *a);
 uint32_t wm_app_uid(const struct wm_app *a);
-bool wm_app_has_joined(const struct wm_app *a); /* it sent a valid HELLO, whatever followed */
-uint32_t wm_app_flags(const struct wm_app *a);  /* of its HELLO: WM_HELLO_* */
-bool wm_app_hears(const struct wm_app *a);      /* its socket is open */
-/* Its last SYNCED message; generation 0: none yet. All numbers are untrusted. */
+bool wm_app_has_joined(const struct wm_app *a); /* whether it ever sent a valid HELLO */
+uint32_t wm_app_flags(const struct wm_app *a);  /* flags in its HELLO: WM_HELLO_* */
+bool wm_app_hears(const struct wm_app *a);      /* whether its socket is open */
+/* Its last SYNCED message; generation is 0 when there was none. The numbers are not trusted. */
 const struct wm_msg_synced *wm_app_synced(const struct wm_app *a);
-/* Events that matched a glob but lack a field of its filter. */
+/* Number of events that matched a glob but lack a field of its filter. */
 uint64_t wm_app_filtered_missing(const struct wm_app *a);
-/* Why it was quarantined; NULL: it was not. */
+/* Why the process was quarantined; NULL: it was not. */
 const char *wm_app_violation(const struct wm_app *a);
-/* The violation was found, and counted, by the pump in shared memory. */
+/* Whether the pump found (and counted) the violation in shared memory. */
 bool wm_app_pump_fault(const struct wm_app *a);
 
 #endif

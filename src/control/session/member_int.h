@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_int.h - shared by member.c (a process's life, its socket) and member_message.c (its
+ * member_int.h - shared by member.c (the connection of a process) and member_message.c (its
  * messages). For those two files only.
  */
 #ifndef WM_CONTROL_SESSION_MEMBER_INT_H
@@ -21,16 +21,16 @@ struct wm_app {
 	struct wm_watch *sock_watch, *pid_watch;
 	enum wm_app_state state;
 	uint32_t pid, uid, vpid, flags;
-	bool joined; /* a valid HELLO was received */
+	bool joined; /* whether a valid HELLO was received */
 	bool dead;
-	bool pool_waits; /* open, but not yet handed to the pump */
+	bool pool_waits; /* the pool is open, but was not handed to the pump yet */
 	struct wm_pool pool;
 	dev_t pool_dev;
 	ino_t pool_ino;
 	struct wm_producer *producer;
 	struct wm_pump_source *source;
-	uint64_t allowance;    /* messages it may still send */
-	uint64_t allowance_ns; /* when that was last raised */
+	uint64_t allowance;    /* number of messages that the process may still send */
+	uint64_t allowance_ns; /* time when the allowance was last raised */
 	uint64_t filtered_missing;
 	struct wm_msg_synced synced;
 	bool pump_fault;
@@ -41,7 +41,7 @@ struct wm_app {
 struct wm_app_message {
 	const unsigned char *data;
 	size_t bytes;
-	int fd; /* the descriptor it carried, or -1; set to -1 by a taker */
+	int fd; /* the descriptor that came with it, or -1; a function that takes it sets -1 */
 };
 
 /* Quarantines the process; returns -EBADMSG. The first reason is kept. */

@@ -52,7 +52,7 @@ static int open_pool(struct wm_app *a, int fd)
 	return wm_pool_open(&a->pool, fd);
 }
 
-/* Clamps a clock value to now: a value from the future would hold up whole streams. */
+/* Limits a clock value to now, because a value in the future would delay whole streams. */
 static uint64_t not_future(const struct wm_app *a, uint64_t clock)
 {
 	uint64_t now = wm_clock_read(wm_rules_options(a->host->rules)->clock_kind);
@@ -78,7 +78,9 @@ static int add_producer(struct wm_app *a, const struct wm_msg_hello *hello, cons
 	return wm_producer_add(a->host->writer, &info, &a->producer);
 }
 
-/* A runtime without WM_HELLO_COUNTS is an older one and records. */
+/*
+ * Checks that the runtime counts. Without WM_HELLO_COUNTS it is an older one, which would record.
+ */
 static int check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
 {
 	bool counts = hello->flags & WM_HELLO_COUNTS;
@@ -165,7 +167,7 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "EVENT: the id already belongs to another event");
 	if (err == -EINVAL || err == -EBADMSG)
 		return wm_app_violate(a, "EVENT: its description does not fit the trace format");
-	return 0; /* on a full disk the writer retries and counts the loss */
+	return 0; /* on a full disk, the writer retries later and counts the loss */
 }
 
 static int on_module(struct wm_app *a, struct wm_app_message *m)
@@ -176,7 +178,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	struct wm_module_info info;
 
 	if (!a->producer)
-		return 0; /* counts need no addresses */
+		return 0; /* counts contain no addresses */
 	memcpy(&in, m->data, sizeof(in));
 	if (in.build_id_bytes > BUILD_ID_MAX || in.build_id_bytes > rest ||
 	    in.path_bytes != rest - in.build_id_bytes || in.path_bytes > PATH_BYTES_MAX)
@@ -193,7 +195,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	    .build_id_bytes = in.build_id_bytes,
 	    .path = path,
 	};
-	(void)wm_trace_module(a->producer, &info); /* a full disk: as above */
+	(void)wm_trace_module(a->producer, &info); /* on a full disk: as above */
 	return 0;
 }
 
@@ -219,14 +221,15 @@ static int on_bye(struct wm_app *a, struct wm_app_message *m)
 	return 0;
 }
 
-/* Copies the file's bytes, so that later changes by the process have no effect. */
+/* Copies the contents of the file, so that later changes by the process have no effect. */
 static int copy_batch(int fd, uint64_t bytes, unsigned char **ret)
 {
 	unsigned char *copy;
 	size_t done = 0;
 
 	/*
-	 * Accepts only sealable (shared) memory: reading another kind of file could block for ever.
+	 * Accepts only sealable (shared) memory, because reading another kind of file could block
+	 * for ever.
 	 */
 	if (bytes > WM_BATCH_MAX_BYTES || fcntl(fd, F_GET_SEALS) < 0)
 		return -EBADMSG;
@@ -295,7 +298,7 @@ static int on_batch(struct wm_app *a, struct wm_app_message *m)
 static const struct {
 	uint32_t type;
 	bool before_hello, exact, takes_fd;
-	size_t bytes; /* the minimum; the exact size if `exact` */
+	size_t bytes; /* minimum size, or the exact size if `exact` */
 	int (*fn)(struct wm_app *a, struct wm_app_message *m);
 } message_table[] = {
     {WM_MSG_HELLO, true, false, true, sizeof(struct wm_msg_hello), on_hello},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_test.c - hostile processes: every kind of malformed message, floods and surplus
- * descriptors. Each time the offender is quarantined, and a neighbour that emits before and after
- * loses nothing.
+ * member_test.c - tests hostile processes: every kind of malformed message, floods and surplus
+ * descriptors. Each time the offender is quarantined, and another process that emits before and
+ * after loses nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static void a_long_message(struct fake *f)
 	(void)fake_send_fds(f, bytes, sizeof(bytes), -1, 0);
 }
 
-/* --- after a good HELLO ------------------------------------------------------ */
+/* --- after a valid HELLO ----------------------------------------------------- */
 
 static void second_hello(struct fake *f)
 {
@@ -160,7 +160,7 @@ static void second_hello(struct fake *f)
 	send_hello(f, &h, 1, f->pool_fd);
 }
 
-/* An EVENT whose header is spoiled by `change`. */
+/* Sends an EVENT whose header was damaged by `change`. */
 static void spoiled_event(struct fake *f,
 			  void (*change)(struct wm_msg_event *e, unsigned char *rest))
 {
@@ -346,14 +346,15 @@ static void flood(struct fake *f)
 		;
 }
 
-/* Shortens its pool, as far as the seals allow, and overwrites it with garbage. */
+/* Truncates its pool, as far as the seals allow, and overwrites it with garbage. */
 static void scribbled_pool(struct fake *f)
 {
 	fake_emit(f, 1000);
 	for (size_t i = 0; i < f->pool.bytes / 8; i += 61)
 		((uint64_t *)f->pool.map)[i] = 0x5a5a5a5a5a5a5a5aull * i;
 	assert_int_equal(ftruncate(f->pool_fd, 0), -1);
-	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg))); /* if not closed */
+	/* Fails if the socket was closed. */
+	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg)));
 }
 
 struct offence {
@@ -456,7 +457,7 @@ static void every_offence(void **state)
 	kit_await(WM_REPORT_JOINED, &report);
 	emitted += fake_emit(&neighbour, 100);
 	while (!kit_stream_bytes())
-		usleep(10000); /* its lane is open from here on */
+		usleep(10000); /* the lane of the program is open from now on */
 	files = open_files_of(kit.recorder.pid);
 	for (size_t i = 0; i < NR(offences); i++) {
 		struct fake f;
@@ -485,7 +486,7 @@ static void every_offence(void **state)
 	assert_true(kit.nr_trouble > 0);
 }
 
-/* A batch has the effect of its single messages. */
+/* A batch has the same effect as its messages sent one by one. */
 static void batch(void **state)
 {
 	struct fake f;
@@ -515,7 +516,7 @@ static void batch(void **state)
 	fake_close(&f);
 }
 
-/* Many connections that send nothing do not keep an honest process out. */
+/* Many connections that send nothing do not prevent an honest process from joining. */
 static void silent_crowd(void **state)
 {
 	enum { CROWD = 900 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - see rules.h. Every rule is kept encoded as in the file; matching (for "no event
- * matches") uses the same bytes that the processes receive.
+ * rules.c - see rules.h. Every rule is kept in the encoding of the file; matching (for "no event
+ * matches") uses the bytes that the processes receive.
  */
 #include "control/session/rules_int.h"
 
@@ -17,7 +17,7 @@
 #include "event/filter.h"
 #include "ring/pool.h"
 
-#define CHUNKS_MIN 64u /* per buffer, unless chunks would be smaller than a page */
+#define CHUNKS_MIN 64u /* chunks per buffer, unless they would be smaller than a page */
 
 static_assert(sizeof(struct wm_rules_header) == 72, "layout of DIR/rules");
 static_assert(sizeof(struct wm_rule) == 24, "layout of DIR/rules");
@@ -62,7 +62,7 @@ void wm_rules_destroy(struct wm_rules *r)
 	free(r);
 }
 
-/* "name" -> "*:name", "user:p:n" -> "p:n". Returns the length or -EINVAL. */
+/* Normalises a glob: "name" -> "*:name", "user:p:n" -> "p:n". Returns the length or -EINVAL. */
 static int normalise(const char *glob, char *out, size_t size, struct wm_diag *diag)
 {
 	int n;
@@ -250,7 +250,7 @@ int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const voi
 		const struct wm_rule *rule = r->rules[i].record;
 		const char *given = r->rules[i].given;
 
-		/* "name" alone became "*:name", but still names one event outright. */
+		/* A glob "name" became "*:name", but still names one event exactly. */
 		if (rule->filter_bytes && !wm_glob_is_pattern(given, strlen(given)) &&
 		    wm_rules_wants(r, i, c->provider, c->name, c->level))
 			err = check_one(rule, c, desc, bytes, diag);

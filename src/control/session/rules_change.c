@@ -14,7 +14,9 @@
 #include "control/session/rules_int.h"
 #include "event/context.h"
 
-/* Copies the record at `at`, which has at most `bytes` bytes. 0 or -EBADMSG or -ENOMEM. */
+/*
+ * Copies the record at `at`, of which `bytes` bytes are available. Returns 0, -EBADMSG or -ENOMEM.
+ */
 static int take_record(const unsigned char *at, size_t bytes, struct wm_rule **ret)
 {
 	struct wm_rule r;
@@ -36,7 +38,8 @@ static int take_record(const unsigned char *at, size_t bytes, struct wm_rule **r
 }
 
 /*
- * Appends `nr` records that fill `bytes` bytes exactly. With `change` NULL, records keep their own.
+ * Appends `nr` records that fill exactly `bytes` bytes. If `change` is NULL, the records keep their
+ * own change numbers.
  */
 static int append_records(struct wm_rules *r, const unsigned char *at, size_t bytes, uint32_t nr,
 			  const uint32_t *change, struct wm_diag *diag)
@@ -96,7 +99,8 @@ static void drop(struct wm_rules *r, uint32_t i)
 }
 
 /*
- * Drops old rules without effect: covered ones, and "off" rules that no older "on" rule precedes.
+ * Drops old rules without effect: those covered by newer ones, and "off" rules without an older
+ * "on" rule.
  */
 static void compact(struct wm_rules *r, uint32_t nr_young)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_change_test.c - checks changes of rules against a plain model: all rules are kept, and the
- * last change that matches an event counts. Damaged records are refused and change nothing.
+ * rules_change_test.c - compares changes of rules with a simple model that keeps all rules and uses
+ * the last change that matches an event. Damaged records are refused and change nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,8 @@ static struct wm_rules *make(void)
 	return r;
 }
 
-static void add(struct wm_rules *r, const char *word) /* "GLOB" or "-GLOB" */
+/* Adds a rule "GLOB", or excludes events by "-GLOB". */
+static void add(struct wm_rules *r, const char *word)
 {
 	int i = *word == '-' ? wm_rules_exclude(r, word + 1, NULL)
 			     : wm_rules_add(r, word, NULL, 0, WM_RULES_ALL_LEVELS, NULL);
@@ -64,8 +65,8 @@ static bool is_on(const struct wm_rules *r, size_t event)
 static void last_word(void **state)
 {
 	static const struct {
-		const char *words[4]; /* one change each */
-		const char *on;       /* for each of events[] */
+		const char *words[4]; /* words of one change each */
+		const char *on;       /* the expected state of each of events[] */
 	} cases[] = {
 	    {{"*"}, "1111"},
 	    {{"*", "-db:query"}, "0111"},
@@ -107,7 +108,7 @@ static void exclusion_wins(void **state)
 	wm_rules_destroy(r);
 }
 
-/* Random histories, compared with a model that keeps all rules; the file stays bounded. */
+/* Compares random sequences of changes with the model; the size of the file stays bounded. */
 static void histories(void **state)
 {
 	struct wm_rules *r = make(), *all[CHANGES];

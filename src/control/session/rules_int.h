@@ -11,14 +11,14 @@
 
 struct wm_rules_one {
 	char *given;            /* the glob as the caller wrote it */
-	struct wm_rule *record; /* record, glob, filter, padding: as in the file */
+	struct wm_rule *record; /* record, glob, filter and padding, as in the file */
 };
 
 struct wm_rules {
 	struct wm_rules_options options;
-	struct wm_rules_one *rules; /* in order of change */
+	struct wm_rules_one *rules; /* in order of their change numbers */
 	uint32_t nr_rules;
-	uint64_t generation; /* of the file as last written; 0: not written */
+	uint64_t generation; /* generation of the file that was written last; 0: not written */
 	size_t bytes;        /* size of the file with these rules */
 };
 
@@ -28,8 +28,8 @@ static inline const char *wm_rule_glob(const struct wm_rule *r)
 }
 
 /*
- * On success takes ownership of `record`; `given` is copied. Returns the rule's index, -E2BIG with
- * diag when the file would be too large, or -ENOMEM.
+ * Appends a rule. On success takes ownership of `record`; `given` is copied. Returns the rule's
+ * index, -E2BIG with diag when the file would be too large, or -ENOMEM.
  */
 int wm_rules_append(struct wm_rules *r, const char *given, struct wm_rule *record,
 		    struct wm_diag *diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rules_test.c - globs as users write them, and the bytes of DIR/rules. */
+/* rules_test.c - tests globs as users write them, and the bytes of DIR/rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void file_layout(void **state)
 	assert_int_equal(header.clock_kind, WM_CLOCK_CYCLES);
 
 	memcpy(&rule, text + sizeof(header), sizeof(rule));
-	assert_int_equal(rule.bytes, 32); /* 24 + "app:q*", to a multiple of 8 */
+	assert_int_equal(rule.bytes, 32); /* 24 bytes + "app:q*", rounded up to a multiple of 8 */
 	assert_int_equal(rule.contexts, WM_CONTEXT_CPU);
 	assert_int_equal(rule.level_max, 255);
 	assert_int_equal(rule.filter_bytes, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - see session.h. All work inside a folder uses its descriptor, which is opened once
- * without following links and checked then.
+ * session.c - see session.h. All operations inside a folder use its descriptor, which is opened
+ * once, without following links, and then checked.
  */
 #include "control/session/session.h"
 
@@ -21,7 +21,7 @@
 
 #define ID_BYTES       12u
 #define ID_DIGITS      (2 * ID_BYTES)
-#define SWEEP_MAX      256 /* folders examined when a session begins */
+#define SWEEP_MAX      256 /* limit for the folders examined when a session begins */
 #define NEW_LOCK       ".lock.new"
 #define UNLOCKED_AGE_S 60 /* a younger folder without a lock file may still be in creation */
 
@@ -32,7 +32,7 @@ static mode_t folder_mode(void)
 	return geteuid() == 0 ? 0711 : 0700;
 }
 
-/* The parent must be a folder in which other users cannot rename our files. */
+/* Whether the parent is a folder in which other users cannot rename this user's files. */
 static bool parent_is_safe(const char *path, bool must_be_ours)
 {
 	struct stat st;
@@ -45,7 +45,7 @@ static bool parent_is_safe(const char *path, bool must_be_ours)
 	       (!(st.st_mode & 022) || (st.st_mode & S_ISVTX));
 }
 
-/* Opens PARENT/waymark-UID, creates it if needed. A descriptor or -errno. */
+/* Opens PARENT/waymark-UID, and creates it if needed. Returns a descriptor or -errno. */
 static int open_base(const char *path, struct wm_diag *diag)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static int open_base(const char *path, struct wm_diag *diag)
 	return fd;
 }
 
-/* 0 and BASE in `out`, or -ENAMETOOLONG: DIR/sock would not fit. */
+/* Writes BASE to `out`. Returns 0, or -ENAMETOOLONG when DIR/sock would not fit. */
 static int base_path(const char *parent, char *out, size_t size)
 {
 	int n = snprintf(out, size, "%s/waymark-%u", parent, (unsigned)geteuid());
@@ -113,7 +113,7 @@ static int choose_base(const char *runtime_dir, const char *fallback, char *out,
 
 static void empty_folder(int dirfd)
 {
-	/* The lock goes last, because sweep() judges a folder by its lock file. */
+	/* The lock is removed last, because sweep() judges a folder by its lock file. */
 	static const char *const names[] = {"sock", "rules", ".rules.new", NEW_LOCK, "lock"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -140,7 +140,9 @@ static bool is_id(const char *name)
 	return strlen(name) == ID_DIGITS && strspn(name, "0123456789abcdef") == ID_DIGITS;
 }
 
-/* Removes the folders of killed recorders. A failure costs only disk space. */
+/*
+ * Removes the folders of killed recorders. A failure is ignored, because it only costs disk space.
+ */
 static void sweep(int base)
 {
 	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -182,7 +184,10 @@ static int random_id(char *out)
 	return 0;
 }
 
-/* Locked before it gets its final name: a file `lock` that is not locked is a dead recorder's. */
+/*
+ * Creates the lock. It is locked before it gets its final name, so that a file `lock` that is not
+ * locked belongs to a dead recorder.
+ */
 static int take_lock(struct wm_session *s)
 {
 	s->lock_fd = openat(s->dirfd, NEW_LOCK, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -271,7 +276,7 @@ void wm_session_remove(struct wm_session *s)
 	if (s->dirfd < 0)
 		return;
 	empty_folder(s->dirfd);
-	(void)rmdir(s->path); /* already removed, or not empty because of a foreign file: ignored */
+	(void)rmdir(s->path); /* it was already removed, or contains a foreign file: ignored */
 }
 
 static void close_one(int *fd)

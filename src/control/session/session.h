@@ -2,7 +2,7 @@
 /*
  * session.h - the session folder, through which traced processes find a recorder.
  *
- *   BASE/ID/rules   what to enable (written by control/rules.h)
+ *   BASE/ID/rules   the rules that select events (written by control/rules.h)
  *   BASE/ID/sock    listening SOCK_SEQPACKET
  *   BASE/ID/lock    flock'ed by the process that serves the session, so that a
  *                   folder whose owner was killed is recognized
@@ -10,8 +10,8 @@
  * BASE is $XDG_RUNTIME_DIR/waymark-UID when the user owns that folder and the
  * socket's name fits a sockaddr_un, else /tmp/waymark-UID; ID is 24 random
  * hexadecimal digits. Both are 0700. Root's are 0711 and the files readable,
- * because a program recorded by root may change its user: such a session can be
- * joined by any process that has the ID, that is by those that inherited it.
+ * because a program recorded by root may change its user: such a session can be joined by any
+ * process that knows the ID, that is by processes that inherited it.
  *
  * A folder that another user owns or can write to, or that is a symbolic link, is
  * refused, never repaired.
@@ -26,26 +26,28 @@
 #define WM_SESSION_PATH_MAX 108u /* sizeof(sockaddr_un.sun_path) */
 
 struct wm_session {
-	char path[WM_SESSION_PATH_MAX]; /* of the folder; no ':' in it */
+	char path[WM_SESSION_PATH_MAX]; /* path of the folder; it contains no ':' */
 	int dirfd, listen_fd, lock_fd;  /* -1: not open */
 	unsigned file_mode;             /* of DIR/rules */
 };
 
 /*
- * Creates a folder with its socket listening, and removes folders beside it whose owners exited.
- * `runtime_dir` is $XDG_RUNTIME_DIR (NULL: not set), `fallback` replaces /tmp in tests (NULL:
- * /tmp).
+ * Creates a folder with a listening socket, and removes folders beside it whose owners have exited.
+ * `runtime_dir` is $XDG_RUNTIME_DIR (NULL: not set); tests replace /tmp by `fallback` (NULL: /tmp).
  */
 int wm_session_create(const char *runtime_dir, const char *fallback, struct wm_session *ret,
 		      struct wm_diag *diag);
 
-/* Removes the folder: no further process can join, joined processes stay. May be called twice. */
+/*
+ * Removes the folder: no other process can join, but processes that have joined stay. May be called
+ * twice.
+ */
 void wm_session_remove(struct wm_session *s);
 
-/* Closes the descriptors, keeps the folder. */
+/* Closes the descriptors and keeps the folder. */
 void wm_session_done(struct wm_session *s);
 
-/* Connects to the socket of the folder at `path`; a descriptor or -errno. */
+/* Connects to the socket in the folder at `path`. Returns a descriptor or -errno. */
 int wm_session_connect(const char *path);
 
 #endif

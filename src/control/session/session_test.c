@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* session_test.c - the session folder: its owner and mode, what it refuses, what it cleans up. */
+/*
+ * session_test.c - tests the session folder: its owner and mode, folders that are refused, and
+ * folders that are cleaned up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,8 +86,8 @@ static void prefers_runtime_dir(void **state)
 	wm_session_done(&s);
 
 	/*
-	 * A folder that others can write to is skipped, and so are one with a ':' and a relative
-	 * one.
+	 * A folder that others can write to is skipped, as are a path with a ':' and a relative
+	 * path.
 	 */
 	assert_int_equal(chmod(dir, 0777), 0);
 	assert_int_equal(wm_session_create(dir, folder, &s, NULL), 0);
@@ -117,7 +120,7 @@ static void refuses_strange_folders(void **state)
 	struct wm_session s;
 	char other[100];
 
-	/* A symbolic link where our folder should be. */
+	/* A symbolic link in place of this user's folder. */
 	(void)snprintf(other, sizeof(other), "%s/other", folder);
 	assert_int_equal(mkdir(other, 0700), 0);
 	assert_int_equal(symlink(other, base), 0);
@@ -125,7 +128,7 @@ static void refuses_strange_folders(void **state)
 	assert_non_null(strstr(diag.sentence, base));
 	assert_int_equal(unlink(base), 0);
 
-	/* Our own, but writable by others. */
+	/* This user's own folder, but writable by others. */
 	assert_int_equal(mkdir(base, 0700), 0);
 	assert_int_equal(chmod(base, 0777), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
@@ -149,7 +152,8 @@ static void sweeps_abandoned(void **state)
 	struct wm_session dead, alive, fresh;
 
 	assert_int_equal(wm_session_create(NULL, folder, &dead, NULL), 0);
-	wm_session_done(&dead); /* closes the descriptors and so releases the lock, as death does */
+	/* Closes the descriptors, which releases the lock as a death does. */
+	wm_session_done(&dead);
 	assert_int_equal(access(dead.path, F_OK), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &alive, NULL), 0);
 	assert_int_equal(access(dead.path, F_OK), -1);
@@ -161,7 +165,7 @@ static void sweeps_abandoned(void **state)
 	wm_session_done(&fresh);
 }
 
-/* Recorders that start together sweep while other folders are half made. */
+/* Recorders that start at the same time sweep while the folders of others are incomplete. */
 static void many_at_once(void **state)
 {
 	int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tool.c - the requesting side of tool.h. The file that names the session is not trusted: it must
- * belong to the user or root and be short. The peer's answers are used only as numbers.
+ * belong to the user or root, and must be short. The answers of the peer are used only as numbers.
  */
 #include "control/tool.h"
 
@@ -43,7 +43,7 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 	return 0;
 }
 
-/* The peer must run as this user or root, because any user can create a session folder. */
+/* Checks that the peer runs as this user or root, because any user can create a session folder. */
 static int check_peer(int sock)
 {
 	struct ucred peer;
@@ -54,7 +54,7 @@ static int check_peer(int sock)
 	return peer.uid == 0 || peer.uid == geteuid() || geteuid() == 0 ? 0 : -EPERM;
 }
 
-/* Sends one question, receives one answer of exactly that type and size. 0 or -errno. */
+/* Sends one question and receives one answer of exactly that type and size. Returns 0 or -errno. */
 static int ask(int sock, const void *question, size_t bytes, uint32_t type, void *ret, size_t size)
 {
 	struct wm_msg h;
@@ -66,12 +66,12 @@ static int ask(int sock, const void *question, size_t bytes, uint32_t type, void
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
-		return -EPERM; /* closed without an answer */
+		return -EPERM; /* the recorder closed the connection without an answer */
 	memcpy(&h, ret, sizeof(h));
 	return n == (ssize_t)size && h.type == type && h.bytes == size ? 0 : -EBADMSG;
 }
 
-/* Connects to the recorder that writes to `dir`: a socket, or -errno with diag. */
+/* Connects to the recorder that writes to `dir`. Returns a socket, or -errno with diag. */
 static int reach(const char *dir, struct wm_diag *diag)
 {
 	char path[WM_SESSION_PATH_MAX];
@@ -124,7 +124,7 @@ int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_dia
 	return 0;
 }
 
-/* The question in one packet; the caller frees it. */
+/* Encodes the question as one packet, which the caller frees. */
 static struct wm_msg_change *encode_change(const struct wm_rules *rules, struct wm_diag *diag)
 {
 	size_t bytes = sizeof(struct wm_msg_change) + wm_rules_encode(rules, NULL, 0);

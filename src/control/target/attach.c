@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - see attach.h. Walks the modules the runtime registered, their site tables and
- * descriptions, all in the other process's memory. Invalid data is skipped: at worst an event of
- * that process stays off.
+ * attach.c - see attach.h. Walks over the modules that the runtime registered, their site tables
+ * and descriptions, all in the memory of the other process. Invalid data is skipped: at worst, an
+ * event of that process is not enabled.
  */
 #include "control/attach.h"
 
@@ -24,22 +24,22 @@
 #define SITES_MAX      (1u << 20) /* per module */
 #define DESC_BYTES_MAX (1u << 20)
 #define NAP_NS         5000000
-#define NAPS           60 /* longer than an agent's polling interval, 100 ms */
+#define NAPS           60 /* longer in total than the polling interval of an agent, 100 ms */
 
 struct walk {
 	struct wm_target *t;
-	/* Called for each site whose description is valid. */
+	/* called for each site whose description is valid */
 	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
 		     const struct wm_class *class);
 	void *data;
-	/* The last parsed description: sites of one event are adjacent. */
+	/* The description that was parsed last, because sites of one event are adjacent. */
 	uint64_t desc_address;
 	void *desc;
 	size_t desc_bytes;
 	struct wm_class *class;
 };
 
-/* The provider registered by the module, or the runtime's default for it. */
+/* The provider that the module registered, or the runtime's default for it. */
 static void provider_of(const struct wm_target *t, const struct waymark_module *m, char *buf,
 			size_t size)
 {
@@ -133,19 +133,19 @@ struct switching {
 	const struct wm_rules *rules;
 	struct wm_attach_result result;
 	uint64_t marked; /* the event whose word was written last */
-	bool flip;       /* second pass: all words are written, now switch the sites */
+	bool flip;       /* the second pass: all words are written, so flip the sites */
 };
 
-/* Writes the instruction's enabled form. 0; -EBUSY: it has other bytes. */
+/* Writes the enabled form of an instruction. Returns 0, or -EBUSY when the site has other bytes. */
 static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 {
 #if defined(__x86_64__)
-	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax -> jmp rel32 */
+	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax becomes jmp rel32 */
 	unsigned char now;
 
-	(void)target; /* the displacement is already in place, as the immediate */
+	(void)target; /* the displacement is already there, as the immediate operand */
 #else
-	const uint32_t off = 0xd503201f; /* nop -> b target */
+	const uint32_t off = 0xd503201f; /* nop becomes b target */
 	const uint32_t on = 0x14000000u | ((uint32_t)((int64_t)(target - insn) >> 2) & 0x3ffffff);
 	uint32_t now;
 #endif
@@ -209,7 +209,7 @@ static void read_folder(const struct wm_target *t, char *buf, size_t size)
 	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
 }
 
-/* Whether the pending request's recorder exited. */
+/* Whether the recorder of the pending request has exited. */
 static bool request_is_stale(const struct wm_target *t)
 {
 	char text[sizeof(t->control.folder)];
@@ -222,7 +222,7 @@ static bool request_is_stale(const struct wm_target *t)
 	return fd < 0;
 }
 
-/* Whether the pending request is our own: then only the events to switch on differ. */
+/* Whether the pending request is for the same folder: then only the events to enable differ. */
 static bool request_is_ours(const struct wm_target *t, const char *folder)
 {
 	char text[sizeof(t->control.folder)];
@@ -233,7 +233,7 @@ static bool request_is_ours(const struct wm_target *t, const char *folder)
 	return !strcmp(text, folder);
 }
 
-/* A forked child that has not joined has its parent's flag, but no agent. */
+/* Whether an agent runs. A forked child that has not joined has its parent's flag, but no agent. */
 static bool has_agent(const struct wm_target *t)
 {
 	return t->control.flags & WM_CONTROL_AGENT &&
@@ -246,9 +246,9 @@ static void nap(void)
 }
 
 /*
- * Serializes recorders: without the lock, two that see no pending request would overwrite each
- * other's. It is a file lock on the process's memory, released when its holder dies; a stopped
- * holder is not waited for longer than the naps.
+ * Serializes recorders: without the lock, two recorders that see no pending request would overwrite
+ * each other's request. It is a file lock on the process's memory, which is released when its
+ * holder dies. A holder that is stopped is waited for only for a limited time.
  */
 static void lock_requests(const struct wm_target *t)
 {
@@ -262,8 +262,8 @@ static void unlock_requests(const struct wm_target *t)
 }
 
 /*
- * Waits until no request is pending: the process soon takes it if one of its threads passes sites
- * or its agent polls. 0, or -EAGAIN if it does not.
+ * Waits until no request is pending: the process handles it soon if one of its threads passes a
+ * site or its agent polls. Returns 0, or -EAGAIN if it does not.
  */
 static int await_taken(struct wm_target *t, bool while_agent)
 {
@@ -275,13 +275,13 @@ static int await_taken(struct wm_target *t, bool while_agent)
 		if (t->control.attach_request == t->control.attach_done)
 			return 0;
 		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
-			break; /* the agent ends with its last recorder */
+			break; /* the agent thread ends with its last recorder */
 		nap();
 	}
 	return -EAGAIN;
 }
 
-/* Writes the folder, then the request: a reader that sees the request sees the complete folder. */
+/* Writes the folder, then the request, so that a reader of the request sees the complete folder. */
 static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
 {
 	char text[sizeof(t->control.folder)] = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach_test.c - attaching to a process, with a child of this test program as the target: it has a
- * control page, modules, sites and descriptions laid out as the compiler and the runtime do, and
- * never runs any of it. The bytes that the tool wrote are read back from the child's memory.
+ * attach_test.c - attaches to a child of this test program. It has a control page, modules, sites
+ * and descriptions in the layout of the compiler and the runtime, but never executes any of them.
+ * The test reads the bytes that the tool wrote from the child's memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,15 +32,15 @@
 
 #define NR_SITES 4
 
-/* Exported as by the runtime; found by its symbol. */
+/* Exported as by the runtime, so that the symbol is found. */
 extern struct wm_control waymark_control;
 struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
-/* One object, so that all parts are in reach of 32-bit offsets. */
+/* One object, so that all parts are within reach of 32-bit offsets. */
 static struct world {
 	struct waymark_site site[NR_SITES];
 	struct waymark_event_state event[3];
-	uint32_t code[2 * NR_SITES]; /* the instructions, 8 bytes apart */
+	uint32_t code[2 * NR_SITES]; /* the instructions, each in 8 bytes */
 	unsigned char desc[3][512] __attribute__((aligned(8)));
 	char provider[8];
 } world;
@@ -83,7 +83,10 @@ static void place(unsigned i, unsigned event, bool loadtest)
 	s->event = distance(&s->event, &world.event[event]);
 }
 
-/* Events app:one (two sites), app:two (load+test) and lib:three; the first two have no provider. */
+/*
+ * Defines the events app:one (two sites), app:two (load+test) and lib:three; the first two have no
+ * provider.
+ */
 static void build_world(void)
 {
 	memset(&world, 0, sizeof(world));
@@ -156,7 +159,7 @@ static bool is_on(unsigned site)
 
 	peek(&world.code[2 * site], code, sizeof(code));
 #if defined(__x86_64__)
-	assert_int_equal(code[0] & ~0xffu, DORMANT & ~0xffu); /* the displacement is not changed */
+	assert_int_equal(code[0] & ~0xffu, DORMANT & ~0xffu); /* the displacement was not changed */
 	return (code[0] & 0xff) == 0xe9;
 #else
 	return code[0] == 0x14000001u; /* b .+4 */
@@ -197,7 +200,7 @@ static void switches_what_is_wanted(void **state)
 	assert_false(is_on(3));
 }
 
-/* A debugger's breakpoint stays in place. */
+/* A breakpoint of a debugger is not overwritten. */
 static void leaves_other_bytes_alone(void **state)
 {
 	struct wm_attach_result r;
@@ -213,7 +216,7 @@ static void leaves_other_bytes_alone(void **state)
 	assert_int_equal(code, 0xcc);
 }
 
-/* An agent that never polls: after a while the sites are switched from outside. */
+/* When the agent never polls, the sites are enabled from outside after a while. */
 static void sleeping_agent(void **state)
 {
 	struct wm_attach_result r;
@@ -226,7 +229,7 @@ static void sleeping_agent(void **state)
 	assert_int_equal(r.nr_sites, 2);
 }
 
-/* The request of a live recorder is respected, that of an exited one is not. */
+/* The request of a recorder that runs is respected, that of an exited one is replaced. */
 static void pending_request(void **state)
 {
 	char folder[] = "/tmp/wm-attach-XXXXXX", base[64];
@@ -256,7 +259,7 @@ static void pending_request(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* Another recorder that holds the lock and never writes its request. */
+/* Starts another recorder, which holds the lock and never writes its request. */
 static pid_t start_asking(void)
 {
 	int said[2];
@@ -281,8 +284,8 @@ static pid_t start_asking(void)
 }
 
 /*
- * A recorder waits for another's lock, so that requests do not overwrite each other; but not for
- * ever.
+ * A recorder waits for another's lock, so that requests do not overwrite each other; but only for a
+ * limited time.
  */
 static void asked_one_by_one(void **state)
 {
@@ -304,9 +307,9 @@ static void asked_one_by_one(void **state)
 static void hostile_tables(void **state)
 {
 	static const struct waymark_site *const ends[] = {
-	    world.site,                                         /* empty */
-	    world.site - 1,                                     /* before its beginning */
-	    (const struct waymark_site *)0xffffffffffffffffull, /* no end */
+	    world.site, /* empty */
+	    /* Before the beginning of the table. */
+	    world.site - 1, (const struct waymark_site *)0xffffffffffffffffull, /* no end */
 	};
 	struct wm_attach_result r;
 

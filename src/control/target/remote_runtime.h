@@ -18,29 +18,31 @@
 
 struct wm_target {
 	pid_t pid;
-	int mem; /* /proc/PID/mem, -1: closed */
+	int mem; /* /proc/PID/mem; -1: closed */
 	struct wm_maps maps;
 	uint64_t page;             /* address of the control page */
-	struct wm_control control; /* as read by wm_target_open() */
+	struct wm_control control; /* the control page as wm_target_open() read it */
 };
 
 /*
- * Finds the runtime: in a mapped libwaymark-rt.so, in the executable, or, unless `quick`, in any
- * other mapped file; of several, the first that has sites. -ENOENT: no runtime; -ESRCH: no such
- * process; -EACCES, -EPERM: access is not permitted (diag has the cure); -EPROTO: a runtime of
- * another version.
+ * Finds the runtime in a mapped libwaymark-rt.so, in the executable or, unless `quick`, in any
+ * other mapped file. If there are several, uses the first one that has sites. -ENOENT: no runtime;
+ * -ESRCH: no such process; -EACCES, -EPERM: access is not permitted (diag has the cure); -EPROTO: a
+ * runtime of another version.
  */
 int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag *diag);
 void wm_target_close(struct wm_target *t);
 
-/* All bytes, or -EFAULT (or another errno). */
+/* Transfer all bytes, or return -EFAULT (or another errno). */
 int wm_target_read(const struct wm_target *t, uint64_t address, void *data, size_t bytes);
 int wm_target_write(const struct wm_target *t, uint64_t address, const void *data, size_t bytes);
 
-/* A string of at most size - 1 bytes, NUL-terminated; "" if the address is 0 or not mapped. */
+/*
+ * Reads a string of at most size - 1 bytes, NUL-terminated; "" when the address is 0 or not mapped.
+ */
 void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, size_t size);
 
-/* Re-reads the control page's words (not the folder). */
+/* Reads the words of the control page again, but not the folder. */
 int wm_target_refresh(struct wm_target *t);
 
 #endif
