@@ -8,15 +8,34 @@ load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
-	# Each line read makes it emit ten of the kind named by its first letter.
+	# Each line read makes it emit ten of the kind named by its first letter. Others: c connects a callback
+	# to shop:order; w stores what a tool stores that switches the sites on late, after the request was taken.
 	cat >"$W/app.c" <<-'EOC'
 	#include <stdio.h>
 	#define WAYMARK_PROVIDER app
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id), WAYMARK_FIELDS((i32, id, id)));
+	extern const struct waymark_site __start_waymark_sites[], __stop_waymark_sites[];
+	static int called;
+	static void callback(void *data, int id)
+	{
+		called++;
+	}
+	static void write_words(void)
+	{
+		for (const struct waymark_site *s = __start_waymark_sites; s < __stop_waymark_sites; s++) {
+			struct waymark_event_state *e = (void *)((char *)&s->event + s->event);
+			*(volatile uint64_t *)&e->word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+		}
+	}
 	static void one(char kind, int i)
 	{
-		if (kind == 's') {
+		if (kind == 'c') {
+			if (i == 0)
+				waymark_probe_register(shop, order, callback, NULL);
+		} else if (kind == 'w') {
+			write_words();
+		} else if (kind == 's') {
 			trace_span(work, (i32, i, i));
 		} else if (kind == 'm') {
 			trace_mark(app_mark, "i %d", i);
@@ -30,9 +49,11 @@ setup_file() {
 	{
 		char line[16];
 		setvbuf(stdout, NULL, _IOLBF, 0);
+		puts("ready");
 		for (int nr = 0; fgets(line, sizeof(line), stdin); printf("did %d\n", ++nr))
 			for (int i = 0; i < 10; i++)
 				one(line[0], i);
+		printf("called %d\n", called);
 		return 0;
 	}
 	EOC
@@ -48,6 +69,7 @@ setup() {
 	"$W/app" <orders >out 3>&- &
 	app=$!
 	exec 7>orders
+	until_true grep -qx ready out # a recorder that comes before the exec finds bash
 }
 
 teardown() {
@@ -61,21 +83,68 @@ ten() { # KIND
 	until_true grep -qx "did $nr" out
 }
 
-# All places of the process are on by the time the command reports that it has not joined.
+# The runtime's agent ends with the last recorder. While it is there, the process joins without being reported.
+has_one_thread() {
+	[ "$(ls "/proc/$app/task" | wc -l)" -eq 1 ]
+}
+
+# start DIR: begins to record the process in the background. All its sites are on by the time the command reports
+# that the process has not joined.
+start() {
+	until_true has_one_thread
+	rm -rf "$1" err # an older report would end the wait at once
+	waymark record -o "$1" -p "$app" 2>err 3>&- 7>&- &
+	tool=$!
+	until_true is_asked
+}
+
 is_asked() {
 	grep -q "process $app has not joined yet: it joins when" err
 }
 
 # recorded KIND: prints how many of ten events are in the trace of a recording that they begin
 recorded() {
-	rm -rf t
-	waymark record -o t -p "$app" 2>err 3>&- 7>&- &
-	tool=$!
-	until_true is_asked
+	start t
 	ten "$1"
 	kill -INT "$tool"
 	wait "$tool"
 	waymark print t | wc -l
+}
+
+@test "a word that a tool writes after the process has joined costs no event" {
+	start t
+	ten e
+	echo w >&7
+	nr=$((nr + 1))
+	ten e
+	ten m
+	kill -INT "$tool"
+	wait "$tool"
+	[ "$(waymark print t | wc -l)" -eq 30 ]
+}
+
+@test "a process with a callback in it joins by that event, and goes on calling" {
+	ten c
+	ten e
+	[ "$(recorded e)" -eq 10 ]
+	exec 7>&-
+	until_true grep -qx "called 20" out
+}
+
+# The event's plan for two recorders is freed when one of them leaves.
+@test "a stopped process survives that recorders come and go" {
+	start one
+	ten e
+	waymark record -q -o two -p "$app" -- sh -c 'echo e >&7; until grep -qx "did 2" out; do sleep 0.05; done' 3>&-
+	nr=$((nr + 1))
+	kill -STOP "$app"
+	waymark record -q -o three -p "$app" -- true 3>&- 7>&-
+	kill -CONT "$app"
+	ten e
+	kill -INT "$tool"
+	wait "$tool"
+	[ "$(waymark print one | wc -l)" -eq 30 ]
+	[ "$(waymark print two | wc -l)" -eq 10 ]
 }
 
 @test "recorded repeatedly, each kind of event is in the trace from the first one" {

@@ -84,6 +84,7 @@ static bool fill_polls(struct pollfd *p)
 	bool any = false;
 
 	wm_lock();
+	wm_runtime_attach(); /* may add a session, so that the agent stays */
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		p[k] = (struct pollfd){-1, POLLIN, 0};
 		if (!wm_rt.session[k].active)
@@ -112,8 +113,6 @@ static void agent_main(void)
 			if (p[k].fd >= 0 && p[k].revents)
 				on_readable(k);
 		leave_closed();
-		if (waymark_control.attach_request != waymark_control.attach_done)
-			wm_runtime_attach_check();
 		(void)wm_thread_reap(16);
 	}
 	/* When the thread has ended, the kernel clears agent_tid, and the stack is free. */

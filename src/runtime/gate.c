@@ -19,6 +19,9 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
+#define LOCK_WAITS   100 /* together as long as a holder waits for threads */
+#define LOCK_WAIT_MS 10
+
 uint32_t wm_xsave_bytes = 1024;
 uint8_t wm_xsave_works;
 
@@ -270,8 +273,8 @@ static void end_complex(struct waymark_writer *w)
 }
 
 /*
- * Gives the event to every session that wants it. Returns false when no session has the event yet,
- * because a tool set RECORD from outside and requested an attach.
+ * Gives the event to every session that wants it. False: no session does although the word says
+ * so, because a tool set RECORD from outside to attach, or an update is storing word and plan.
  */
 static bool to_all(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
@@ -281,6 +284,7 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 	 */
 	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
+	bool wanted = false;
 
 	if (!(word & WAYMARK_WORD_COMPLEX)) {
 		struct wm_plan_slot direct = {.on = true, .id = (uint16_t)word};
@@ -290,9 +294,39 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 	if (!(word & WAYMARK_WORD_RECORD))
 		return true;
 	for (unsigned k = 0; plan && k < WM_SLOTS; k++)
-		if (plan->slot[k].on)
+		if (plan->slot[k].on) {
 			to_slot(h, k, &plan->slot[k], too_big);
-	return plan != NULL;
+			wanted = true;
+		}
+	return wanted;
+}
+
+/*
+ * After to_all() was false: makes the words right and tries again. While another thread holds the
+ * lock this one waits, in level 0 only, because the holder may wait for the lower levels to end.
+ * Each try holds nothing of the one before, so for that holder the level has passed; twice, as if
+ * an emit had ended and another begun. Returns false when the event was not recorded, and is not
+ * counted yet.
+ */
+static bool to_all_again(struct hit *h, const struct waymark_event_state *event, bool too_big)
+{
+	struct waymark_writer *w = &h->thread->writer[h->level];
+	struct wm_level *l = &h->thread->level[h->level];
+
+	for (unsigned i = 0;; i++) {
+		bool locked = !wm_runtime_words_check();
+
+		if (in_progress() != w) /* a signal handler has forked, and this is the child */
+			return true;
+		if (to_all(h, event, too_big))
+			return true;
+		if (h->level || i == LOCK_WAITS)
+			return false;
+		wm_level_passed(l);
+		wm_level_passed(l);
+		if (locked)
+			wm_lock_wait(LOCK_WAIT_MS);
+	}
 }
 
 /*
@@ -317,13 +351,10 @@ void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t un
 	h.sp = sp;
 	h.ip = ip;
 	h.have = 0;
-	if (!to_all(&h, event, !end)) {
-		wm_runtime_attach_check();
-		if (in_progress() != w) /* a signal handler has forked, and this is the child */
-			return;
-		(void)to_all(&h, event, !end);
-	}
-	end_complex(w);
+	if (!to_all(&h, event, !end) && !to_all_again(&h, event, !end))
+		wm_early(1);
+	if (in_progress() == w)
+		end_complex(w);
 }
 
 void wm_leave(void)

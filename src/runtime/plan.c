@@ -293,20 +293,20 @@ static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
 }
 
 /*
- * Stores plan pointer and word. The plan pointer is never NULL while a published word refers to it;
- * otherwise a recorder that stays could miss an event. It is cleared when an event becomes dormant,
- * because then no session wants it, the plan will be freed, and a tool that attaches later may set
- * RECORD from outside.
+ * An event without a plan has no plan pointer, either: the old plan will be
+ * freed, and a tool that attaches sets RECORD from outside, which leads threads
+ * to the pointer. Where the event stays on, in the direct case, the word is
+ * stored first: a thread that finds the old word and no plan reads the word
+ * again (wm_gate()) and then finds the new one.
  */
 static void set_states(const struct wm_event_entry *e)
 {
-	bool on = e->next_word != WAYMARK_WORD_COMPLEX;
+	bool direct = !(e->next_word & WAYMARK_WORD_COMPLEX);
 
 	for (struct wm_site_ref *r = e->refs; r; r = r->next) {
-		if (e->next_plan || !on)
-			set_state(r, e->next_word, e->next_plan);
-		else
+		if (direct)
 			wm_store_release(&wm_site_event(r->site)->word, e->next_word);
+		set_state(r, e->next_word, e->next_plan);
 	}
 }
 
@@ -476,7 +476,7 @@ void wm_plan_restore(void)
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
 		for (struct wm_site_ref *r = e->refs; r; r = r->next) {
 			struct waymark_event_state *event = wm_site_event(r->site);
-			if (event->word == e->word)
+			if (wm_load_relaxed(&event->word) == e->word)
 				continue;
 			wm_store_release(&event->word, e->word);
 			if (e->enabled)

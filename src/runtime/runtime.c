@@ -169,32 +169,56 @@ void wm_runtime_forked(void)
 		wm_guest_session_all_synced();
 		if (wm_thread_init() == 0)
 			(void)wm_agent_start();
+		/* Its events may be on for its parent's recorders only, so that none meets the
+		 * gate. */
+		wm_runtime_attach();
 	}
 	wm_unlock();
 	wm_early(0);
 }
 
-void wm_runtime_attach_check(void)
+static bool attach_is_requested(void)
+{
+	return wm_load_acquire(&waymark_control.attach_request) !=
+	       wm_load_acquire(&waymark_control.attach_done);
+}
+
+void wm_runtime_attach(void)
 {
 	uint32_t request = wm_load_acquire(&waymark_control.attach_request);
 	char folder[sizeof(waymark_control.folder)];
 	int err;
 
-	if (request == wm_load_acquire(&waymark_control.attach_done) || !wm_try_lock())
+	if (!attach_is_requested())
 		return;
-	if (request != waymark_control.attach_done) {
-		wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
-		folder[sizeof(folder) - 1] = 0;
-		err = wm_guest_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
-		if (err == 0) {
-			wm_plan_update_all();
-			wm_guest_session_all_synced();
-			(void)wm_agent_start();
-		}
-		wm_plan_restore();
-		/* EEXIST: the process has already joined. */
-		waymark_control.attach_error = err == -17 ? 0 : err;
-		wm_store_release(&waymark_control.attach_done, request);
+	wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
+	folder[sizeof(folder) - 1] = 0;
+	err = wm_guest_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
+	if (err == 0) {
+		wm_plan_update_all();
+		wm_guest_session_all_synced();
+		(void)wm_agent_start();
 	}
+	wm_plan_restore();
+	/* EEXIST: the process has already joined. */
+	waymark_control.attach_error = err == -17 ? 0 : err;
+	wm_store_release(&waymark_control.attach_done, request);
+}
+
+void wm_runtime_attach_check(void)
+{
+	if (!attach_is_requested() || !wm_try_lock())
+		return;
+	wm_runtime_attach();
 	wm_unlock();
+}
+
+bool wm_runtime_words_check(void)
+{
+	if (!wm_try_lock())
+		return false;
+	wm_runtime_attach();
+	wm_plan_restore(); /* the tool may have written words after the request was taken */
+	wm_unlock();
+	return true;
 }

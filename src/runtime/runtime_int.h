@@ -191,7 +191,15 @@ void wm_clock_init(void);
 bool wm_runtime_ready(void);
 intptr_t wm_writer_offset(void);
 void wm_runtime_forked(void); /* called from the first slow path in a child */
+void wm_runtime_attach(void); /* handles a pending attach request. Locked. */
+/* The same for unlocked callers. Does nothing when another thread holds the lock. */
 void wm_runtime_attach_check(void);
+/*
+ * For an event whose word asks for a recorder where no plan has one: handles a pending attach
+ * request and makes all words equal to the plans. False: another thread holds the lock, and is
+ * perhaps changing the words.
+ */
+bool wm_runtime_words_check(void);
 
 /* C functions called by the entries in entry_*.S, which describes them */
 struct waymark_writer *wm_slow(struct waymark_writer *w);

@@ -158,16 +158,27 @@ static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 	return now == off ? wm_target_write(t, insn, &on, sizeof(on)) : -EBUSY;
 }
 
+/*
+ * Sets RECORD in the event's word. Not where the event is on for another recorder: then the
+ * process has an agent, which takes the request. The runtime may store the word meanwhile; a thread
+ * that then finds RECORD without a recorder makes the word right (wm_runtime_words_check()).
+ */
 static void mark_event(struct walk *w, uint64_t event)
 {
-	const uint64_t word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+	const uint64_t at = event + offsetof(struct waymark_event_state, word);
 	struct switching *s = w->data;
+	uint64_t word;
+	int err;
 
 	if (event == s->marked)
 		return;
 	s->marked = event;
-	if (wm_target_write(w->t, event + offsetof(struct waymark_event_state, word), &word,
-			    sizeof(word)) == 0)
+	err = wm_target_read(w->t, at, &word, sizeof(word));
+	if (err == 0 && word & WAYMARK_WORD_COMPLEX && !(word & WAYMARK_WORD_RECORD)) {
+		word |= WAYMARK_WORD_RECORD;
+		err = wm_target_write(w->t, at, &word, sizeof(word));
+	}
+	if (err == 0)
 		s->result.nr_events++;
 }
 
