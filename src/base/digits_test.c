@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/digits.h"
+#include "base/suite_test_kit.h"
 
 static void same(const char *got, const char *end, const char *wanted)
 {
@@ -101,12 +102,13 @@ static void test_floats(void **unused)
 	    1.0000005, 0.1 + 0.2, INFINITY, -INFINITY, NAN,      -3.25,     0.30000005,
 	    1e-17,     9.99e-18,  1e22,     9.9e21,    1e100,    5e-324,    1000005};
 	uint64_t random = 4711;
+	uint32_t rounds = kit_rounds(30000, 300000);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		check_g(cases[i]);
 		check_g(-cases[i]);
 	}
-	for (int i = 0; i < 300000; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		double d;
 
 		random ^= random << 13;

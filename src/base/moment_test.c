@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/moment.h"
+#include "base/suite_test_kit.h"
 
 #define DAY_NS (1795219200000000000 + 5) /* 2026-11-21 00:00:00 UTC and 5 ns */
 
@@ -64,13 +65,16 @@ static void test_forms(void **unused)
 	}
 }
 
-/* Compared with the C library: some days of each year, and the extremes of the range. */
+/* Compared with the C library: some days of each year (one or two in `make check`), and the
+ * extremes of the range. */
 static void test_utc_without_a_lock(void **unused)
 {
 	char ours[32], theirs[32];
+	int64_t step = kit_rounds(8, 1);
 	struct tm tm;
 
-	for (int64_t s = 0; s < 253402300800; s += s % 7 ? 86400 * 29 + 3601 : 86400 * 31 - 1) {
+	for (int64_t s = 0; s < 253402300800;
+	     s += step * (s % 7 ? 86400 * 29 + 3601 : 86400 * 31 - 1)) {
 		assert_non_null(gmtime_r(&(time_t){(time_t)s}, &tm));
 		assert_true(strftime(theirs, sizeof(theirs), "%Y-%m-%dT%H:%M:%SZ", &tm));
 		assert_int_equal(wm_moment_print_utc(s, ours, sizeof(ours)), 0);

@@ -4,6 +4,7 @@
  * hand-written code and damaged descriptions to the verifier. ASan and UBSan builds detect invalid
  * accesses; other builds detect crashes and wrong results.
  */
+#include "base/suite_test_kit.h"
 #include "event/filter_test_kit.h"
 
 /* A payload that is cut at any byte never passes a filter that the whole payload does not pass. */
@@ -119,7 +120,7 @@ static bool try_code(const unsigned char *code, size_t bytes, const struct recor
 static void test_mutated_code(void **state)
 {
 	uint64_t seed = 77;
-	unsigned linked = 0, refused = 0;
+	unsigned linked = 0, refused = 0, rounds = kit_rounds(10, 60);
 	void *storage = malloc(8192);
 
 	(void)state;
@@ -130,7 +131,7 @@ static void test_mutated_code(void **state)
 		unsigned char *desc = describe(r, &desc_bytes);
 
 		assert_int_equal(wm_filter_parse(cases[i].expression, &code, &bytes, NULL), 0);
-		for (int round = 0; round < 60; round++) {
+		for (unsigned round = 0; round < rounds; round++) {
 			unsigned char *copy = exact_copy(code, bytes);
 
 			for (uint64_t k = 1 + next_random(&seed) % 3; k; k--) {
@@ -160,7 +161,7 @@ static void test_mutated_code(void **state)
 		free(code);
 	}
 	free(storage);
-	assert_true(linked > 5000 && refused > 5000);
+	assert_true(linked > 80 * rounds && refused > 80 * rounds);
 }
 
 /* Random ops after a valid head: only the verifier prevents a stack overflow. */
@@ -172,11 +173,11 @@ static void test_random_ops(void **state)
 	uint64_t seed = 31337;
 	size_t desc_bytes;
 	unsigned char *desc = describe(r, &desc_bytes);
-	unsigned linked = 0;
+	unsigned linked = 0, rounds = kit_rounds(30000, 200000);
 	void *storage = malloc(8192);
 
 	(void)state;
-	for (int round = 0; round < 200000; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		unsigned char code[256] = {'W', 'M', 'F', '1'};
 		uint16_t n = 0, nr = (uint16_t)(1 + next_random(&seed) % 12);
 
@@ -200,7 +201,7 @@ static void test_random_ops(void **state)
 		code[8] = (unsigned char)nr;
 		linked += try_code(code, 12u + n + 2u * nr, r, desc, desc_bytes, storage);
 	}
-	assert_true(linked > 1000);
+	assert_true(linked > rounds / 200);
 	free(storage);
 	free(desc);
 }
@@ -208,7 +209,7 @@ static void test_random_ops(void **state)
 static void test_mutated_descriptions(void **state)
 {
 	uint64_t seed = 99;
-	unsigned linked = 0;
+	unsigned linked = 0, rounds = kit_rounds(8, 20);
 	void *storage = malloc(8192);
 
 	(void)state;
@@ -219,7 +220,7 @@ static void test_mutated_descriptions(void **state)
 		unsigned char *desc = describe(r, &desc_bytes);
 
 		assert_int_equal(wm_filter_parse(cases[i].expression, &code, &bytes, NULL), 0);
-		for (int round = 0; round < 20; round++) {
+		for (unsigned round = 0; round < rounds; round++) {
 			size_t n = round % 4 ? desc_bytes : next_random(&seed) % desc_bytes;
 			unsigned char *copy = exact_copy(desc, n);
 
@@ -236,7 +237,7 @@ static void test_mutated_descriptions(void **state)
 		free(code);
 	}
 	free(storage);
-	assert_true(linked > 1000);
+	assert_true(linked > 50 * rounds);
 }
 
 static void test_code_frames(void **state)

@@ -22,12 +22,12 @@
 #include <trace-seq.h>
 
 #include "base/file.h"
+#include "base/suite_test_kit.h"
 #include "event/payload_test_kit.h"
 #include "kdata/formats.h"
 #include "kdata/page.h"
 #include "kdata/transcode.h"
 
-#define NR_RECORDS   100000u
 #define NR_KINDS_MIN 200u
 #define PAGE_BYTES   65536u
 #define RECORD_MAX   8192u
@@ -424,7 +424,7 @@ static void tear_down(struct world *w)
 static void test_random_records(void **state)
 {
 	struct world *w;
-	uint32_t nr = 0;
+	uint32_t nr = 0, nr_wanted = kit_rounds(20000, 100000);
 	glob_t found;
 
 	(void)state;
@@ -434,7 +434,7 @@ static void test_random_records(void **state)
 	}
 	w = set_up(&found);
 	globfree(&found);
-	while (nr < NR_RECORDS) {
+	while (nr < nr_wanted) {
 		uint32_t more = make_page(w);
 
 		compare_page(w, more);

@@ -38,6 +38,8 @@ static void stored(void);
 
 #include <cmocka.h>
 
+#include "base/suite_test_kit.h"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #else
@@ -373,19 +375,31 @@ static void explore(uint32_t mode, int preemptions, int kills)
 	} while (advance());
 	print_message("mode %u, %d preemptions, %d killed: %lu schedules, %lu steps, %lu deaths\n",
 		      mode, preemptions, kills, x.runs, x.steps, x.deaths);
-	assert_true(x.runs > 1000 && x.deaths > 10000);
+	assert_true(x.runs > 300 && x.deaths > 10000);
+}
+
+/*
+ * AddressSanitizer checks memory, not schedules: those with one preemption less reach the same
+ * code, in a tenth of the time.
+ */
+static int preemptions_max(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return (int)kit_rounds(1, 2);
+#endif
+	return 2;
 }
 
 static void test_discard(void **unused)
 {
-	explore(WM_POOL_DISCARD, 2, 0);
-	explore(WM_POOL_DISCARD, 1, 1);
+	explore(WM_POOL_DISCARD, preemptions_max(), 0);
+	explore(WM_POOL_DISCARD, preemptions_max() - 1, 1);
 }
 
 static void test_overwrite(void **unused)
 {
-	explore(WM_POOL_OVERWRITE, 2, 0);
-	explore(WM_POOL_OVERWRITE, 1, 1);
+	explore(WM_POOL_OVERWRITE, preemptions_max(), 0);
+	explore(WM_POOL_OVERWRITE, preemptions_max() - 1, 1);
 }
 
 int main(void)

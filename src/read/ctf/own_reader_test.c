@@ -736,10 +736,10 @@ static void mutate_file(const char *name, uint32_t rounds)
 static void test_mutants(void **state)
 {
 	write_trace(WM_TRACE_CTF1);
-	mutate_file("user-1-0", kit_rounds(300, 1500));
-	mutate_file("user-1-1", kit_rounds(100, 500));
-	mutate_file("waymark-0", kit_rounds(60, 300));
-	mutate_file("metadata", kit_rounds(200, 1000));
+	mutate_file("user-1-0", kit_rounds(100, 1500));
+	mutate_file("user-1-1", kit_rounds(40, 500));
+	mutate_file("waymark-0", kit_rounds(30, 300));
+	mutate_file("metadata", kit_rounds(60, 1000));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, kit_setup, kit_teardown)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suite_test_kit.h"
 #include "read/ctf/meta/type.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
@@ -479,8 +480,9 @@ static size_t mutate(char *text, size_t bytes, size_t room)
 static void test_mutants(void **state)
 {
 	char room[sizeof(rich) + 1024];
+	uint32_t rounds = kit_rounds(4000, 20000);
 
-	for (int i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		size_t bytes = sizeof(rich) - 1;
 		struct wm_ctf_metadata *m = NULL;
 		struct wm_diag damage, d;
