@@ -28,10 +28,10 @@ static void print_value(const struct waymark_value *value)
 
 int main(int argc, char **argv)
 {
-	struct waymark_record_options options = WAYMARK_OPTIONS_INIT;
+	struct waymark_record_options options = WAYMARK_INIT(options);
 	struct waymark_recording *recording;
 	const struct waymark_event *event;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	unsigned i;
 
 	if (argc < 3)

@@ -8,10 +8,11 @@
 int main(int argc, char **argv)
 {
 	const char *events[64], *const *command = (const char *const *)argv + 2;
-	struct waymark_count_options options = {.events = events, .command = command};
+	struct waymark_count_options options = {
+	    .size = sizeof(options), .events = events, .command = command};
 	struct waymark_counters *counters;
-	struct waymark_counter c;
-	struct waymark_error error;
+	struct waymark_counter c = WAYMARK_INIT(c);
+	struct waymark_error error = WAYMARK_INIT(error);
 	int status;
 
 	for (char *e = argc > 2 ? strtok(argv[1], ",") : NULL; e; e = strtok(NULL, ","))

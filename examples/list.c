@@ -6,10 +6,10 @@
 
 int main(int argc, char **argv)
 {
-	struct waymark_list_options options = WAYMARK_OPTIONS_INIT;
-	struct waymark_listed_field field;
-	struct waymark_listed event;
-	struct waymark_error error;
+	struct waymark_list_options options = WAYMARK_INIT(options);
+	struct waymark_listed_field field = WAYMARK_INIT(field);
+	struct waymark_listed event = WAYMARK_INIT(event);
+	struct waymark_error error = WAYMARK_INIT(error);
 	struct waymark_list *list;
 
 	options.events = argv[1]; /* NULL: all */

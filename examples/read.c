@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	struct waymark_trace *trace;
 	struct waymark_reader *reader;
 	const struct waymark_event *event;

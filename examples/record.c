@@ -12,11 +12,11 @@ static void say(const char *sentence, void *data)
 
 int main(int argc, char **argv)
 {
-	struct waymark_record_options options = WAYMARK_OPTIONS_INIT;
+	struct waymark_record_options options = WAYMARK_INIT(options);
 	struct waymark_recording *recording;
-	struct waymark_totals totals;
-	struct waymark_error error;
-	struct waymark_loss loss;
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
+	struct waymark_loss loss = WAYMARK_INIT(loss);
 
 	if (argc < 4)
 		return fprintf(stderr, "usage: record EVENTS FOLDER COMMAND...\n"), 2;

@@ -7,11 +7,11 @@
 
 int main(int argc, char **argv)
 {
-	struct waymark_record_options options = WAYMARK_OPTIONS_INIT;
-	struct waymark_record_how how = WAYMARK_OPTIONS_INIT;
+	struct waymark_record_options options = WAYMARK_INIT(options);
+	struct waymark_record_how how = WAYMARK_INIT(how);
 	struct waymark_recording *recording;
-	struct waymark_totals totals;
-	struct waymark_error error;
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (argc < 3)
 		return fprintf(stderr, "usage: sample FOLDER COMMAND...\n"), 2;

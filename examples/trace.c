@@ -5,10 +5,10 @@
 
 int main(int argc, char **argv)
 {
-	struct waymark_record_options options = WAYMARK_OPTIONS_INIT;
+	struct waymark_record_options options = WAYMARK_INIT(options);
 	struct waymark_recording *recording;
 	const struct waymark_event *event;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	unsigned length;
 
 	options.command = (const char *const *)argv + 2;

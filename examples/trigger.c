@@ -7,9 +7,9 @@
 
 int main(int argc, char **argv)
 {
-	struct waymark_record_options options = WAYMARK_OPTIONS_INIT;
+	struct waymark_record_options options = WAYMARK_INIT(options);
 	struct waymark_recording *recording;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (argc < 4)
 		return fprintf(stderr, "usage: trigger TRIGGER FOLDER COMMAND...\n"), 2;

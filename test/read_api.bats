@@ -52,7 +52,7 @@ for line in sys.stdin:
 	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >exported
 	[ "$(wc -l <exported)" -gt 30 ]
 	for name in list read record; do
-		grep -oE '\bwaymark_[a-z0-9_]+\(' "$WAYMARK_SOURCE/include/waymark/$name.h" | tr -d '(' |
+		grep -oE '\bwaymark_[a-z0-9_]*[a-z0-9]\(' "$WAYMARK_SOURCE/include/waymark/$name.h" | tr -d '(' |
 			sort -u >$name.declared
 		grep -oE '\bwaymark_[a-z0-9_]+' <(sed 's/\\f[BRI]/ /g' \
 			"$WAYMARK_SOURCE/doc/man/waymark-$name.3") | sort -u >described

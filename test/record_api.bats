@@ -200,10 +200,10 @@ marked() {
 	int main(void)
 	{
 		const char *events[] = {"itself:*"};
-		struct waymark_count_options o = {.events = events, .nr_events = 1};
+		struct waymark_count_options o = {.size = sizeof(o), .events = events, .nr_events = 1};
 		struct waymark_counters *c;
-		struct waymark_counter one;
-		struct waymark_error error;
+		struct waymark_counter one = WAYMARK_INIT(one);
+		struct waymark_error error = WAYMARK_INIT(error);
 		if (waymark_count(&o, &c, &error))
 			return printf("%s\n", error.text), 1;
 		for (int n = 0; n < 1000; n++)

@@ -6,9 +6,9 @@
  * nothing. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
- *   struct waymark_list_options sched = {.events = "sched:*"};
- *   struct waymark_error error;
- *   struct waymark_listed event;
+ *   struct waymark_list_options sched = {.size = sizeof(sched), .events = "sched:*"};
+ *   struct waymark_listed event = WAYMARK_INIT(event);
+ *   struct waymark_error error = WAYMARK_INIT(error);
  *   struct waymark_list *list;
  *
  *   if (waymark_list(&sched, &list, &error))
@@ -20,7 +20,7 @@
  * Errors are as in <waymark/read.h>: a negative errno number, and a sentence in struct
  * waymark_error. -ENOENT: no event has the name, and the sentence suggests the nearest names;
  * -EINVAL: malformed options; -EACCES: the events may exist, but cannot be read, and the sentence
- * has the cure.
+ * has the cure. Sizes are as in <waymark/read.h>, too: structures begin with their size.
  *
  * Ownership. The caller closes a list; all strings and pointers obtained from it live as long as
  * the list. Threads. A list belongs to one thread at a time; different lists are independent. No
@@ -42,8 +42,9 @@ struct waymark_list; /* the events found */
 #define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
 #define WAYMARK_LIST_PLACES    4u /* also find the places that mark an event; slower */
 
-/* All 0: all events of the kernel and of running processes. */
+/* All 0 but the size: all events of the kernel and of running processes. */
 struct waymark_list_options {
+	size_t size;
 	const char *events; /* a name, with *, ? and [...]: "sched:*", "usdt:BIN:*:*"; NULL: all */
 	const char *const *files; /* programs and libraries: their events and USDT probes */
 	uint32_t nr_files;
@@ -60,6 +61,7 @@ int waymark_list(const struct waymark_list_options *options, struct waymark_list
 void waymark_list_close(struct waymark_list *list);
 
 struct waymark_listed {
+	size_t size;
 	const char *name;      /* "provider:name", as <waymark/record.h> takes it */
 	const char *kind;      /* "tracepoint", "system-call", "usdt", "event", "marker"... */
 	const char *help;      /* description; NULL: not known */
@@ -83,6 +85,7 @@ uint32_t waymark_list_count(const struct waymark_list *list);
 const char *waymark_listed_print(struct waymark_list *list, uint32_t i);
 
 struct waymark_listed_field {
+	size_t size;
 	const char *name;
 	const char *type;       /* as declared: "unsigned int"; valid until the next call */
 	enum waymark_kind kind; /* UNSIGNED, SIGNED, BOOL, FLOAT, TEXT, BYTES, LIST */
@@ -90,6 +93,7 @@ struct waymark_listed_field {
 	uint32_t length;        /* elements of a list or text of fixed length; 0: variable */
 	uint32_t nr_labels;     /* > 0: an enumeration */
 	int is_exit;            /* 1: recorded at the exit of a system call, not at its entry */
+	uint32_t reserved;      /* 0 */
 };
 
 /* Field k of event i: 0, or -ERANGE after the last, -ENOMEM. */
@@ -101,6 +105,7 @@ const char *waymark_listed_label(struct waymark_list *list, uint32_t i, uint32_t
 				 int64_t *ret_value);
 
 struct waymark_listed_place {
+	size_t size;
 	uint64_t address;     /* in the file's symbol table; 0: not known */
 	uint64_t offset;      /* offset in the file of USDT probes and functions; 0: not known */
 	const char *function; /* NULL: not known */
@@ -116,10 +121,12 @@ int waymark_listed_place(struct waymark_list *list, uint32_t i, uint32_t k,
 
 /* A family of names: "syscall", "usdt"... */
 struct waymark_family {
+	size_t size;
 	const char *name;
 	const char *what;    /* short description */
 	const char *missing; /* why it cannot be used here, and the cure; NULL: usable */
 	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: events can be placed anywhere */
+	uint32_t reserved;   /* 0 */
 };
 
 /* Family number i, from 0. 0, or -ERANGE after the last. */

@@ -4,7 +4,7 @@
  * trace.dat; one or several, merged by time. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
- *   struct waymark_error error;
+ *   struct waymark_error error = WAYMARK_INIT(error);
  *   struct waymark_trace *trace;
  *   struct waymark_reader *reader;
  *   const struct waymark_event *event;
@@ -55,10 +55,41 @@ struct waymark_type;    /* an event type: a name and fields */
 struct waymark_field;   /* a name and a kind */
 struct waymark_columns; /* fields of many events, as arrays */
 
+/*
+ * Sizes. Structures that a caller fills, and those that the library fills in a caller's memory, can
+ * grow at their end in later versions. Their first member is `size`: the caller sets it to the
+ * structure's sizeof before any call, by
+ *
+ *   struct waymark_info info = WAYMARK_INIT(info);
+ *   struct waymark_options options = {.size = sizeof(options), .filter = "prev_prio < 100"};
+ *
+ * A program may be older than the library: members that it does not have count as 0 in options, and
+ * are not written in results. It may be newer: members that the library does not have become 0 in
+ * results; in options they must be 0, which every new member's default is. Otherwise the call fails
+ * with -E2BIG. A size of 0, or one smaller than the first version's, fails with -EINVAL, and so
+ * does one in the struct waymark_error itself, which then holds no sentence.
+ */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> inline T waymark_sized_()
+{
+	T sized = T();
+	sized.size = sizeof(T);
+	return sized;
+}
+}
+#define WAYMARK_INIT(variable) waymark_sized_<decltype(variable)>()
+#else
+/* clang-format off */
+#define WAYMARK_INIT(variable) { .size = sizeof(variable) }
+/* clang-format on */
+#endif
+
 struct waymark_error {
+	size_t size;
 	int code;        /* errno, above 0; 0: none */
-	char text[512];  /* a sentence, without a line end */
 	uint32_t column; /* from 1, in the text passed by the caller (a filter, a name); 0: none */
+	char text[512];  /* a sentence, without a line end */
 };
 
 /* --- values ----------------------------------------------------------------------------- */
@@ -148,6 +179,7 @@ void waymark_close(struct waymark_trace *trace);
 /* --- contents ---------------------------------------------------------------------------- */
 
 struct waymark_info {
+	size_t size;
 	const char *path;
 	const char *format;       /* "ctf", "perf.data", "trace.dat" */
 	const char *version;      /* of the format */
@@ -158,6 +190,7 @@ struct waymark_info {
 };
 
 struct waymark_stream {
+	size_t size;
 	const char *file; /* below the trace's path; "" when that is a file itself */
 	uint64_t class_id, instance;
 	uint32_t trace; /* trace number, for waymark_info() */
@@ -166,6 +199,7 @@ struct waymark_stream {
 
 /* Events that the tracer reported as lost. */
 struct waymark_loss {
+	size_t size;
 	uint64_t count;           /* or WAYMARK_UNKNOWN: at least one */
 	int64_t begin_ns, end_ns; /* INT64_MIN, INT64_MAX: not known */
 	const char *cause;        /* "" when not known */
@@ -175,6 +209,7 @@ struct waymark_loss {
 
 /* A part of the trace that cannot be read. */
 struct waymark_fault {
+	size_t size;
 	const char *file;
 	const char *reason;
 	uint64_t offset; /* bytes */
@@ -186,7 +221,7 @@ uint32_t waymark_nr_types(const struct waymark_trace *trace);
 uint32_t waymark_nr_losses(const struct waymark_trace *trace);
 uint32_t waymark_nr_faults(const struct waymark_trace *trace); /* up to now */
 
-/* Number i, from 0. 0, or -ERANGE after the last. */
+/* Number i, from 0. 0, or -ERANGE after the last, -EINVAL or -E2BIG for a wrong size. */
 int waymark_info(const struct waymark_trace *trace, uint32_t i, struct waymark_info *ret);
 int waymark_stream(const struct waymark_trace *trace, uint32_t i, struct waymark_stream *ret);
 int waymark_loss(const struct waymark_trace *trace, uint32_t i, struct waymark_loss *ret);
@@ -218,9 +253,9 @@ enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymar
 #define WAYMARK_READ_META      1u /* also events about the recording */
 #define WAYMARK_READ_UNORDERED 2u /* packet by packet; faster, for callers that need no order */
 
-/* All 0: all events, in order of time. Initialise with = {0} or WAYMARK_OPTIONS_INIT. */
+/* All 0 but the size: all events, in order of time. */
 struct waymark_options {
-	uint32_t flags;
+	size_t size;
 	const char *const *events; /* globs of names, as for `waymark print -e`; none: all */
 	uint32_t nr_events;
 	const char *filter;        /* as for `waymark print --filter`; NULL: none */
@@ -232,18 +267,8 @@ struct waymark_options {
 	uint32_t stream_plus_1; /* only that stream: its number + 1; 0: all */
 	uint32_t share;     /* unordered: this share of `nr_shares` equal shares of the packets, */
 	uint32_t nr_shares; /* for a reader in each of several threads; 0: all */
+	uint32_t flags;     /* WAYMARK_READ_... */
 };
-
-#ifdef __cplusplus
-#define WAYMARK_OPTIONS_INIT                                                                       \
-	{                                                                                          \
-	}
-#else
-#define WAYMARK_OPTIONS_INIT                                                                       \
-	{                                                                                          \
-		0                                                                                  \
-	}
-#endif
 
 /* `options` may be NULL, and is no longer needed once this returns. 0 or -errno. */
 int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,

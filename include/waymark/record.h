@@ -6,9 +6,10 @@
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
  *   const char *command[] = {"ls", NULL};
- *   struct waymark_record_options options = {.folder = "trace", .command = command};
+ *   struct waymark_record_options options = {
+ *           .size = sizeof(options), .folder = "trace", .command = command};
+ *   struct waymark_error error = WAYMARK_INIT(error);
  *   struct waymark_recording *recording;
- *   struct waymark_error error;
  *
  *   if (waymark_record(&options, &recording, &error) ||
  *       waymark_record_event(recording, "syscall:openat", NULL, &error) ||
@@ -22,7 +23,7 @@
  *
  * Errors are as in <waymark/read.h>: a negative errno number, and in struct waymark_error a
  * sentence with the failure, the reason and the cure; `column` is the position in a wrong name or
- * filter. Facts that are not failures but should be reported ("sampled outside the kernel only") go
+ * filter. Sizes are as there, too: structures begin with their size. Facts that are not failures but should be reported ("sampled outside the kernel only") go
  * to `say` in the options. No function prints.
  *
  * Ownership. The caller closes recordings and counters; options, names and filters are copied.
@@ -63,9 +64,10 @@ enum waymark_mode {
 /*
  * The processes to record: the command and its children; or running processes or single threads; or
  * every process, now or later. In the last two cases a command is not recorded but determines the
- * duration. Initialise with = {0} or WAYMARK_OPTIONS_INIT.
+ * duration. What is 0 selects the default.
  */
 struct waymark_record_options {
+	size_t size;
 	const char *folder;         /* created here; NULL: see waymark_record_next() */
 	const char *const *command; /* NULL-terminated, looked up in $PATH; NULL: none */
 	const int32_t *pids;        /* of processes */
@@ -99,8 +101,9 @@ enum waymark_chain {
 	WAYMARK_CHAIN_STACK   /* a copy of the program's stack, to be unwound later */
 };
 
-/* How events are recorded; all 0: each event, with its own fields. */
+/* How events are recorded; all 0 but the size: each event, with its own fields. */
 struct waymark_record_how {
+	size_t size;
 	const char *filter;       /* waymark-filter(7); NULL: none */
 	uint32_t with;            /* WAYMARK_WITH_... */
 	uint64_t frequency;       /* kernel's: sample at this rate per second, */
@@ -162,6 +165,7 @@ int waymark_record_stop(struct waymark_recording *recording, struct waymark_erro
 int waymark_record_snapshot(struct waymark_recording *recording, struct waymark_error *error);
 
 struct waymark_totals {
+	size_t size;
 	uint64_t events;        /* in the trace */
 	uint64_t kernel_events; /* of these, the kernel's */
 	uint64_t samples;       /* of these, samples */
@@ -172,9 +176,11 @@ struct waymark_totals {
 	int status;            /* of the command, as of waitpid(2); -1: running, or unknown */
 	int is_over;           /* until then, the numbers are 0 */
 	int err;               /* < 0: the last error with the trace */
+	uint32_t reserved;     /* 0 */
 };
 
-void waymark_record_totals(const struct waymark_recording *recording, struct waymark_totals *ret);
+/* 0, or -EINVAL or -E2BIG for a wrong size. */
+int waymark_record_totals(const struct waymark_recording *recording, struct waymark_totals *ret);
 
 /* The events lost by cause i, also when 0. 0, or -ERANGE after the last cause. */
 int waymark_record_loss(const struct waymark_recording *recording, uint32_t i,
@@ -197,11 +203,11 @@ int waymark_record_next(struct waymark_recording *recording, int timeout_ms,
 const char *waymark_record_comm(struct waymark_recording *recording,
 				const struct waymark_event *event, uint32_t *ret_bytes);
 
-/* --- counting ------------------------------------------------------------------------------------
- */
+/* --- counting -------------------------------------------------------------------------------- */
 
-/* All 0, except events: counts this process, with all its threads. */
+/* All 0, except size and events: counts this process, with all its threads. */
 struct waymark_count_options {
+	size_t size;
 	const char *const *events; /* names of waymark-events(7), with *, ? and [...] */
 	uint32_t nr_events;
 	const char *const *command; /* NULL-terminated: it and its children, from its start */
@@ -242,6 +248,7 @@ int waymark_count_read(struct waymark_counters *counters);
 int waymark_count_wait(struct waymark_counters *counters, int timeout_ms, int *ret_status);
 
 struct waymark_counter {
+	size_t size;
 	const char *name;
 	uint64_t value;      /* estimate, as if it had counted all the time */
 	uint64_t counted;    /* actual count: smaller when counters shared the hardware */

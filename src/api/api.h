@@ -11,6 +11,7 @@
 
 #include <waymark/read.h>
 
+#include "api/sized.h"
 #include "trace/event_comm.h"
 #include "trace/event_select.h"
 #include "trace/merge.h"

@@ -57,7 +57,7 @@ static void write_trace(void)
 static struct waymark_trace *open_trace(void)
 {
 	struct waymark_trace *t = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_open(kit_dir, &t, &error))
 		fail_msg("%s", error.text);
@@ -67,7 +67,7 @@ static struct waymark_trace *open_trace(void)
 static struct waymark_reader *begin(struct waymark_trace *t, const struct waymark_options *o)
 {
 	struct waymark_reader *r = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_read(t, o, &r, &error))
 		fail_msg("%s", error.text);
@@ -143,13 +143,18 @@ static void test_in_order(void **state)
 static void test_chosen(void **state)
 {
 	static const char *const plain[] = {"app:pl*"}, *const field[] = {"s"};
-	const struct waymark_options globs = {.events = plain, .nr_events = 1};
-	const struct waymark_options filter = {.filter = "d >= 10"};
-	const struct waymark_options both = {.events = plain, .nr_events = 1, .filter = "n < 0"};
-	const struct waymark_options comm = {.filter = "$comm == \"app\" && $tid == 101"};
-	const struct waymark_options fields = {.fields = field, .nr_fields = 1};
-	const struct waymark_options meta = {.flags = WAYMARK_READ_META};
-	const struct waymark_options window = {.has_begin = 1,
+	const struct waymark_options globs = {
+	    .size = sizeof(globs), .events = plain, .nr_events = 1};
+	const struct waymark_options filter = {.size = sizeof(filter), .filter = "d >= 10"};
+	const struct waymark_options both = {
+	    .size = sizeof(both), .events = plain, .nr_events = 1, .filter = "n < 0"};
+	const struct waymark_options comm = {.size = sizeof(comm),
+					     .filter = "$comm == \"app\" && $tid == 101"};
+	const struct waymark_options fields = {
+	    .size = sizeof(fields), .fields = field, .nr_fields = 1};
+	const struct waymark_options meta = {.size = sizeof(meta), .flags = WAYMARK_READ_META};
+	const struct waymark_options window = {.size = sizeof(window),
+					       .has_begin = 1,
 					       .begin_ns = KIT_REALTIME + 1010,
 					       .has_end = 1,
 					       .end_ns = KIT_REALTIME + 1030};
@@ -166,7 +171,7 @@ static void test_chosen(void **state)
 	assert_int_equal(count(begin(t, &meta)), EVENTS + 1);
 	assert_int_equal(count(begin(t, &window)), 4);
 	for (uint32_t i = 0; i < waymark_nr_streams(t); i++) {
-		const struct waymark_options one = {.stream_plus_1 = i + 1};
+		const struct waymark_options one = {.size = sizeof(one), .stream_plus_1 = i + 1};
 
 		streams += count(begin(t, &one));
 	}
@@ -178,7 +183,7 @@ static void refused(struct waymark_trace *t, const struct waymark_options *o, in
 		    const char *why)
 {
 	struct waymark_reader *r = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_read(t, o, &r, &error), err);
 	assert_int_equal(error.code, -err);
@@ -190,14 +195,15 @@ static void refused(struct waymark_trace *t, const struct waymark_options *o, in
 static void test_errors(void **state)
 {
 	static const char *const none[] = {"nobody:*"};
-	const struct waymark_options unmatched = {.events = none, .nr_events = 1};
-	const struct waymark_options bad = {.filter = "n > > 1"};
-	const struct waymark_options lacking = {.filter = "nothing == 1"};
-	const struct waymark_options stream = {.stream_plus_1 = 99};
-	const struct waymark_options flag = {.flags = 1u << 31};
-	const struct waymark_options share = {.share = 1, .nr_shares = 2};
+	const struct waymark_options unmatched = {
+	    .size = sizeof(unmatched), .events = none, .nr_events = 1};
+	const struct waymark_options bad = {.size = sizeof(bad), .filter = "n > > 1"};
+	const struct waymark_options lacking = {.size = sizeof(lacking), .filter = "nothing == 1"};
+	const struct waymark_options stream = {.size = sizeof(stream), .stream_plus_1 = 99};
+	const struct waymark_options flag = {.size = sizeof(flag), .flags = 1u << 31};
+	const struct waymark_options share = {.size = sizeof(share), .share = 1, .nr_shares = 2};
 	const struct waymark_event *e;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	struct waymark_trace *t = NULL;
 	struct waymark_reader *r;
 
@@ -222,7 +228,8 @@ static void test_errors(void **state)
 
 static void test_seek(void **state)
 {
-	const struct waymark_options unordered = {.flags = WAYMARK_READ_UNORDERED};
+	const struct waymark_options unordered = {.size = sizeof(unordered),
+						  .flags = WAYMARK_READ_UNORDERED};
 	const struct waymark_event *e;
 	struct waymark_trace *t;
 	struct waymark_reader *r;
@@ -256,7 +263,7 @@ static void *read_share(void *data)
 {
 	struct share *s = data;
 	const struct waymark_options o = {
-	    .flags = WAYMARK_READ_UNORDERED, .share = s->share, .nr_shares = 3};
+	    .size = sizeof(o), .flags = WAYMARK_READ_UNORDERED, .share = s->share, .nr_shares = 3};
 	const struct waymark_event *e;
 	struct waymark_reader *r;
 	int64_t got;
@@ -306,7 +313,7 @@ static struct waymark_columns *columns(struct waymark_reader *r, const char *con
 				       uint64_t rows)
 {
 	struct waymark_columns *c = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_columns(r, names, kinds, nr, rows, &c, &error))
 		fail_msg("%s", error.text);
@@ -378,7 +385,7 @@ static void test_column_kinds(void **state)
 	    WAYMARK_COLUMN_UINT64, WAYMARK_COLUMN_DOUBLE, WAYMARK_COLUMN_INT64,
 	    WAYMARK_COLUMN_AUTO,   WAYMARK_COLUMN_AUTO,   WAYMARK_COLUMN_AUTO};
 	static const char *const missing[] = {"nothing"};
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	struct waymark_columns *c;
 	struct waymark_trace *t;
 	struct waymark_reader *r;
@@ -411,9 +418,9 @@ static void test_column_kinds(void **state)
 static void test_what_there_is(void **state)
 {
 	char path[128];
-	struct waymark_stream stream;
-	struct waymark_fault fault;
-	struct waymark_info info;
+	struct waymark_stream stream = WAYMARK_INIT(stream);
+	struct waymark_fault fault = WAYMARK_INIT(fault);
+	struct waymark_info info = WAYMARK_INIT(info);
 	struct waymark_trace *t;
 	uint32_t nr_types = 0;
 

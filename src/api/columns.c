@@ -142,10 +142,10 @@ WM_API int waymark_columns(struct waymark_reader *reader, const char *const *nam
 			   struct waymark_error *error)
 {
 	struct waymark_columns *cs;
-	int err = 0;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
+	if (err)
+		return err;
 	if (!nr_columns || nr_columns > COLUMNS_MAX || !nr_rows || nr_rows > ROWS_MAX)
 		return wm_api_fail(error, -EINVAL, "the limits are 1 to %u columns of 1 to %u rows",
 				   COLUMNS_MAX, ROWS_MAX);

@@ -264,25 +264,27 @@ static int check(const struct waymark_count_options *o, struct waymark_error *er
 	return 0;
 }
 
-WM_API int waymark_count(const struct waymark_count_options *o, struct waymark_counters **ret,
+WM_API int waymark_count(const struct waymark_count_options *options, struct waymark_counters **ret,
 			 struct waymark_error *error)
 {
+	struct waymark_count_options o;
 	struct waymark_counters *c;
-	int err;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
-	err = check(o, error);
+	if (!err)
+		err = WM_API_COPY_IN(&o, options, preload, "options", error);
+	if (!err)
+		err = check(&o, error);
 	if (err)
 		return err;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return wm_api_fail(error, -ENOMEM, "out of memory");
 	c->status = -1;
-	c->words = (struct wm_words){o->say, o->data};
+	c->words = (struct wm_words){o.say, o.data};
 	wm_event_defs_init(&c->defs);
 	err = wm_event_space_open(&c->space, getenv("PATH"));
-	err = err ? wm_api_fail(error, err, "out of memory") : begin(c, o, error);
+	err = err ? wm_api_fail(error, err, "out of memory") : begin(c, &o, error);
 	if (err) {
 		waymark_count_close(c);
 		return err;
@@ -395,14 +397,20 @@ static int tell(const struct waymark_counters *c, uint32_t i, size_t thread,
 WM_API int waymark_counter(const struct waymark_counters *c, uint32_t i,
 			   struct waymark_counter *ret)
 {
-	return tell(c, i, WM_COUNTERS_ALL, ret);
+	struct waymark_counter counter;
+	int err = tell(c, i, WM_COUNTERS_ALL, &counter);
+
+	return err ? err : WM_API_COPY_OUT(ret, &counter, why);
 }
 
 WM_API int waymark_counter_thread(const struct waymark_counters *c, uint32_t i, uint32_t k,
 				  int32_t *ret_tid, struct waymark_counter *ret)
 {
-	int err = k < c->nr_tids ? tell(c, i, k, ret) : -ERANGE;
+	struct waymark_counter counter;
+	int err = k < c->nr_tids ? tell(c, i, k, &counter) : -ERANGE;
 
+	if (!err)
+		err = WM_API_COPY_OUT(ret, &counter, why);
 	if (!err)
 		*ret_tid = c->tids[k];
 	return err;

@@ -183,15 +183,14 @@ static int check(const struct waymark_list_options *o, struct waymark_error *err
 WM_API int waymark_list(const struct waymark_list_options *options, struct waymark_list **ret,
 			struct waymark_error *error)
 {
-	struct waymark_list_options o = {0};
+	struct waymark_list_options o = WAYMARK_INIT(o);
 	struct waymark_list *l;
-	int err;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
-	if (options)
-		o = *options;
-	err = check(&o, error);
+	if (!err && options)
+		err = WM_API_COPY_IN(&o, options, flags, "options", error);
+	if (!err)
+		err = check(&o, error);
 	if (err)
 		return err;
 	if (!o.nr_files && !o.nr_pids && !(o.flags & ~WAYMARK_LIST_PLACES))
@@ -286,26 +285,31 @@ static int tell_program(struct waymark_list *l, struct wm_api_listed *e, struct 
 
 WM_API int waymark_listed(struct waymark_list *l, uint32_t i, struct waymark_listed *ret)
 {
+	struct waymark_listed event;
+	int err = 0;
+
 	if (i >= l->nr)
 		return -ERANGE;
 	if (l->entries[i].event)
-		return tell_program(l, &l->entries[i], ret);
-	tell_kernel(l, l->entries[i].def, ret);
-	return 0;
+		err = tell_program(l, &l->entries[i], &event);
+	else
+		tell_kernel(l, l->entries[i].def, &event);
+	return err ? err : WM_API_COPY_OUT(ret, &event, nr_on);
 }
 
 WM_API int waymark_family(struct waymark_list *l, uint32_t i, struct waymark_family *ret)
 {
 	struct wm_inventory_family all[WM_INVENTORY_FAMILIES];
+	struct waymark_family family;
 
 	if (i >= WM_INVENTORY_FAMILIES)
 		return -ERANGE;
 	wm_inventory_kernel_families(&l->kernel, all);
-	*ret = (struct waymark_family){
+	family = (struct waymark_family){
 	    .name = all[i].name,
 	    .what = all[i].what,
 	    .missing = all[i].missing,
 	    .nr_events = all[i].is_counted ? all[i].nr_events : WAYMARK_NO_NUMBER,
 	};
-	return 0;
+	return WM_API_COPY_OUT(ret, &family, reserved);
 }

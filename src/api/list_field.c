@@ -138,10 +138,14 @@ static int tell_program_field(struct waymark_list *l, uint32_t i, uint32_t k,
 WM_API int waymark_listed_field(struct waymark_list *l, uint32_t i, uint32_t k,
 				struct waymark_listed_field *ret)
 {
+	struct waymark_listed_field field;
+	int err;
+
 	if (i >= l->nr)
 		return -ERANGE;
-	return l->entries[i].event ? tell_program_field(l, i, k, ret)
-				   : tell_kernel_field(l, i, k, ret);
+	err = l->entries[i].event ? tell_program_field(l, i, k, &field)
+				  : tell_kernel_field(l, i, k, &field);
+	return err ? err : WM_API_COPY_OUT(ret, &field, reserved);
 }
 
 WM_API const char *waymark_listed_label(struct waymark_list *l, uint32_t i, uint32_t k,
@@ -192,15 +196,16 @@ WM_API int waymark_listed_place(struct waymark_list *l, uint32_t i, uint32_t k,
 				struct waymark_listed_place *ret)
 {
 	const struct wm_api_listed *e = i < l->nr ? &l->entries[i] : NULL;
-	struct waymark_listed event;
+	struct waymark_listed event = WAYMARK_INIT(event);
+	struct waymark_listed_place place;
 
 	if (!e || waymark_listed(l, i, &event) || k >= event.nr_places)
 		return -ERANGE;
 	if (e->event && !e->event->places)
 		return -ERANGE;
 	if (e->event)
-		tell_program_place(&e->event->places[k], ret);
+		tell_program_place(&e->event->places[k], &place);
 	else
-		tell_kernel_place(&e->def[k], ret);
-	return 0;
+		tell_kernel_place(&e->def[k], &place);
+	return WM_API_COPY_OUT(ret, &place, semaphore);
 }

@@ -20,7 +20,7 @@
 static struct waymark_list *find(const struct waymark_list_options *o)
 {
 	struct waymark_list *l = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_list(o, &l, &error))
 		fail_msg("%s", error.text);
@@ -30,7 +30,7 @@ static struct waymark_list *find(const struct waymark_list_options *o)
 static void refused(const struct waymark_list_options *o, int code, const char *part)
 {
 	struct waymark_list *l = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_list(o, &l, &error), -code);
 	assert_null(l);
@@ -43,12 +43,12 @@ static void refused(const struct waymark_list_options *o, int code, const char *
 /* Every kernel has these. */
 static void test_software_events(void **state)
 {
-	const struct waymark_list_options o = {.events = "sw:*-clock",
-					       .flags = WAYMARK_LIST_KERNEL};
+	const struct waymark_list_options o = {
+	    .size = sizeof(o), .events = "sw:*-clock", .flags = WAYMARK_LIST_KERNEL};
 	struct waymark_list *l = find(&o);
-	struct waymark_listed_place place;
-	struct waymark_listed_field field;
-	struct waymark_listed event;
+	struct waymark_listed_place place = WAYMARK_INIT(place);
+	struct waymark_listed_field field = WAYMARK_INIT(field);
+	struct waymark_listed event = WAYMARK_INIT(event);
 
 	assert_int_equal(waymark_list_count(l), 2);
 	assert_int_equal(waymark_listed(l, 0, &event), 0);
@@ -69,9 +69,9 @@ static void test_software_events(void **state)
 
 static void test_families(void **state)
 {
-	const struct waymark_list_options o = {.events = "sw:cpu-clock"};
+	const struct waymark_list_options o = {.size = sizeof(o), .events = "sw:cpu-clock"};
 	struct waymark_list *l = find(&o);
-	struct waymark_family family;
+	struct waymark_family family = WAYMARK_INIT(family);
 	uint32_t n = 0;
 	int has_software = 0;
 
@@ -86,18 +86,18 @@ static void test_refused(void **state)
 {
 	const char *const file[] = {"/nowhere/at/all"}, *const none[] = {NULL};
 	const int32_t nobody[] = {INT32_MAX};
-	struct waymark_list_options o = {.events = "sw:cpu-clok"};
+	struct waymark_list_options o = {.size = sizeof(o), .events = "sw:cpu-clok"};
 
 	refused(&o, ENOENT, "'sw:cpu-clock'");
-	o = (struct waymark_list_options){.files = file, .nr_files = 1};
+	o = (struct waymark_list_options){.size = sizeof(o), .files = file, .nr_files = 1};
 	refused(&o, ENOENT, "/nowhere/at/all");
-	o = (struct waymark_list_options){.pids = nobody, .nr_pids = 1};
+	o = (struct waymark_list_options){.size = sizeof(o), .pids = nobody, .nr_pids = 1};
 	refused(&o, ESRCH, "no process 2147483647");
-	o = (struct waymark_list_options){.files = none, .nr_files = 1};
+	o = (struct waymark_list_options){.size = sizeof(o), .files = none, .nr_files = 1};
 	refused(&o, EINVAL, "NULL");
-	o = (struct waymark_list_options){.nr_files = 1};
+	o = (struct waymark_list_options){.size = sizeof(o), .nr_files = 1};
 	refused(&o, EINVAL, "is NULL, but its count");
-	o = (struct waymark_list_options){.flags = 1u << 31};
+	o = (struct waymark_list_options){.size = sizeof(o), .flags = 1u << 31};
 	refused(&o, EINVAL, "flag");
 	waymark_list_close(NULL);
 }
@@ -106,9 +106,10 @@ static void test_refused(void **state)
 static void test_a_process_without_events(void **state)
 {
 	const int32_t self = getpid();
-	const struct waymark_list_options o = {.events = NULL, .pids = &self, .nr_pids = 1};
+	const struct waymark_list_options o = {
+	    .size = sizeof(o), .events = NULL, .pids = &self, .nr_pids = 1};
 	struct waymark_list *l = find(&o);
-	struct waymark_listed event;
+	struct waymark_listed event = WAYMARK_INIT(event);
 
 	for (uint32_t i = 0; waymark_listed(l, i, &event) == 0; i++)
 		assert_string_equal(event.kind, "usdt"); /* from the C library */
@@ -118,7 +119,8 @@ static void test_a_process_without_events(void **state)
 static void *list_many(void *data)
 {
 	for (int i = 0; i < 20; i++) {
-		struct waymark_list_options o = {.events = "sw:*", .flags = WAYMARK_LIST_KERNEL};
+		struct waymark_list_options o = {
+		    .size = sizeof(o), .events = "sw:*", .flags = WAYMARK_LIST_KERNEL};
 		struct waymark_list *l = find(&o);
 		uint32_t nr;
 

@@ -200,26 +200,26 @@ static int check(const struct waymark_options *o, struct waymark_error *error)
 WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,
 			struct waymark_reader **ret, struct waymark_error *error)
 {
-	static const struct waymark_options all;
-	const struct waymark_options *o = options ? options : &all;
+	struct waymark_options o = WAYMARK_INIT(o);
 	struct waymark_reader *r;
-	int err;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
-	err = check(o, error);
+	if (!err && options)
+		err = WM_API_COPY_IN(&o, options, flags, "options", error);
+	if (!err)
+		err = check(&o, error);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return wm_api_fail(error, -ENOMEM, "out of memory");
 	r->trace = trace;
-	r->begin_ns = o->has_begin ? o->begin_ns : INT64_MIN;
-	r->end_ns = o->has_end ? o->end_ns : INT64_MAX;
-	r->unordered = o->flags & WAYMARK_READ_UNORDERED;
-	r->share = o->share;
-	r->nr_shares = o->nr_shares;
-	err = wm_api_select(trace, o, &r->select, error);
+	r->begin_ns = o.has_begin ? o.begin_ns : INT64_MIN;
+	r->end_ns = o.has_end ? o.end_ns : INT64_MAX;
+	r->unordered = o.flags & WAYMARK_READ_UNORDERED;
+	r->share = o.share;
+	r->nr_shares = o.nr_shares;
+	err = wm_api_select(trace, &o, &r->select, error);
 	if (!err && r->unordered)
 		begin_walk(r);
 	else if (!err && (err = begin_merge(r, r->begin_ns)))

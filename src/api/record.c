@@ -172,26 +172,28 @@ WM_API int waymark_record(const struct waymark_record_options *options,
 			  struct waymark_recording **ret, struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
+	struct waymark_record_options o;
 	struct waymark_recording *r;
-	int err;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
-	err = check(options, error);
+	if (!err)
+		err = WM_API_COPY_IN(&o, options, data, "options", error);
+	if (!err)
+		err = check(&o, error);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return wm_api_fail(error, -ENOMEM, "out of memory");
 	wm_arena_init(&r->arena, ARENA_MAX);
-	err = copy_options(r, options);
+	err = copy_options(r, &o);
 	if (!err)
 		err = find_whose(r, &diag);
 	if (!err)
-		err = make_events(r, options);
+		err = make_events(r, &o);
 	if (err)
 		(void)wm_api_fail_said(error, err, &diag);
-	else if (!options->folder)
+	else if (!o.folder)
 		err = wm_api_live_create(r, error);
 	if (err) {
 		waymark_record_close(r);
@@ -221,8 +223,10 @@ WM_API void waymark_record_close(struct waymark_recording *r)
 /* Returns an error when the recording has already started, else 0. */
 static int check_before(const struct waymark_recording *r, struct waymark_error *error)
 {
-	if (error)
-		*error = (struct waymark_error){0};
+	int err = wm_api_error_begin(error);
+
+	if (err)
+		return err;
 	return r->recorder || r->is_over
 		   ? wm_api_fail(error, -EBUSY, "this must be set before the recording starts")
 		   : 0;
@@ -230,8 +234,10 @@ static int check_before(const struct waymark_recording *r, struct waymark_error 
 
 static int check_running(const struct waymark_recording *r, struct waymark_error *error)
 {
-	if (error)
-		*error = (struct waymark_error){0};
+	int err = wm_api_error_begin(error);
+
+	if (err)
+		return err;
 	if (!r->recorder)
 		return wm_api_fail(error, -EINVAL, "the recording has not started");
 	return r->is_over ? wm_api_fail(error, -ESRCH, "the recording is over") : 0;
@@ -357,19 +363,21 @@ static int want(struct wm_recorder_events *e, const char *name,
 WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 				const struct waymark_record_how *how, struct waymark_error *error)
 {
-	static const struct waymark_record_how all;
+	struct waymark_record_how h = WAYMARK_INIT(h);
 	struct wm_recorder_events later;
 	struct wm_kernel_asks asks;
 	int err = r->recorder || r->is_over ? check_running(r, error) : check_before(r, error);
 
+	if (!err && how)
+		err = WM_API_COPY_IN(&h, how, every_ns, "members of waymark_record_how", error);
 	if (!err)
-		err = check_how(how ? how : &all, error);
+		err = check_how(&h, error);
 	if (err || !r->recorder)
-		return err ? err : want(&r->events, name, how ? how : &all, error);
+		return err ? err : want(&r->events, name, &h, error);
 	err = begin_change(r, &later, &asks);
 	if (err)
 		return wm_api_fail(error, err, "out of memory");
-	err = want(&later, name, how ? how : &all, error);
+	err = want(&later, name, &h, error);
 	if (!err)
 		err = change(r, &later, error);
 	wm_kernel_asks_done(&asks);
@@ -495,10 +503,10 @@ WM_API int waymark_record_start(struct waymark_recording *r, struct waymark_erro
 WM_API int waymark_record_wait(struct waymark_recording *r, int timeout_ms,
 			       struct waymark_error *error)
 {
-	int got;
+	int got = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
+	if (got)
+		return got;
 	if (!r->recorder)
 		return wm_api_fail(error, -EINVAL, "the recording has not started");
 	got = wm_recorder_wait(r->recorder, timeout_ms);
@@ -529,14 +537,15 @@ WM_API int waymark_record_snapshot(struct waymark_recording *r, struct waymark_e
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
-WM_API void waymark_record_totals(const struct waymark_recording *r, struct waymark_totals *ret)
+WM_API int waymark_record_totals(const struct waymark_recording *r, struct waymark_totals *ret)
 {
 	struct wm_recorder_result result = {.status = -1};
 	const struct wm_recording_totals *t = &result.totals;
+	struct waymark_totals totals;
 
 	if (r->recorder)
 		wm_recorder_result(r->recorder, &result);
-	*ret = (struct waymark_totals){
+	totals = (struct waymark_totals){
 	    .events = t->events,
 	    .kernel_events = t->sources[WM_SOURCE_KERNEL].events,
 	    .samples = t->sources[WM_SOURCE_SAMPLES].events,
@@ -549,23 +558,25 @@ WM_API void waymark_record_totals(const struct waymark_recording *r, struct waym
 	    .is_over = result.done || result.is_lost,
 	    .err = result.is_lost ? -ECHILD : result.err,
 	};
+	return WM_API_COPY_OUT(ret, &totals, reserved);
 }
 
 WM_API int waymark_record_loss(const struct waymark_recording *r, uint32_t i,
 			       struct waymark_loss *ret)
 {
 	struct wm_recorder_result result = {.status = -1};
+	struct waymark_loss loss;
 
 	if (i >= WM_LOST_NR)
 		return -ERANGE;
 	if (r->recorder)
 		wm_recorder_result(r->recorder, &result);
-	*ret = (struct waymark_loss){
+	loss = (struct waymark_loss){
 	    .count = result.totals.lost[i],
 	    .begin_ns = INT64_MIN,
 	    .end_ns = INT64_MAX,
 	    .cause = wm_lost_name((enum wm_lost)i),
 	    .stream = WAYMARK_NO_NUMBER,
 	};
-	return 0;
+	return WM_API_COPY_OUT(ret, &loss, is_packets);
 }

@@ -162,9 +162,10 @@ WM_API int waymark_record_next(struct waymark_recording *r, int timeout_ms,
 			       const struct waymark_event **ret, struct waymark_error *error)
 {
 	uint64_t deadline = FOREVER_NS;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
+	if (err)
+		return err;
 	if (!r->live.live)
 		return wm_api_fail(error, -EINVAL,
 				   "this recording is written to '%.200s'; read that trace instead",

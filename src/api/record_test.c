@@ -49,7 +49,7 @@ static int tear_down(void **state)
 static struct waymark_recording *make(const struct waymark_record_options *o)
 {
 	struct waymark_recording *r = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_record(o, &r, &error))
 		fail_msg("%s", error.text);
@@ -58,7 +58,7 @@ static struct waymark_recording *make(const struct waymark_record_options *o)
 
 static void start(struct waymark_recording *r)
 {
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	if (waymark_record_start(r, &error))
 		fail_msg("%s", error.text);
@@ -69,7 +69,7 @@ static void start(struct waymark_recording *r)
 static void refused(const struct waymark_record_options *o, int code)
 {
 	struct waymark_recording *r = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_record(o, &r, &error), -code);
 	assert_null(r);
@@ -81,31 +81,35 @@ static void test_options_that_cannot_be(void **state)
 {
 	static const char *const empty[] = {NULL};
 	const int32_t self = getpid();
-	struct waymark_record_options o = {.folder = folder};
+	struct waymark_record_options o = {.size = sizeof(o), .folder = folder};
 
 	refused(&o, EINVAL); /* there is no target */
-	o = (struct waymark_record_options){.command = empty};
+	o = (struct waymark_record_options){.size = sizeof(o), .command = empty};
 	refused(&o, EINVAL);
-	o = (struct waymark_record_options){.nr_pids = 1};
+	o = (struct waymark_record_options){.size = sizeof(o), .nr_pids = 1};
 	refused(&o, EINVAL);
-	o = (struct waymark_record_options){.pids = &self, .nr_pids = 1, .everything = 1};
+	o = (struct waymark_record_options){
+	    .size = sizeof(o), .pids = &self, .nr_pids = 1, .everything = 1};
 	refused(&o, EINVAL);
-	o = (struct waymark_record_options){.command = nothing, .buffer_bytes = 1};
+	o = (struct waymark_record_options){
+	    .size = sizeof(o), .command = nothing, .buffer_bytes = 1};
 	refused(&o, EINVAL);
-	o = (struct waymark_record_options){.command = nothing, .ctf = 3};
+	o = (struct waymark_record_options){.size = sizeof(o), .command = nothing, .ctf = 3};
 	refused(&o, EINVAL);
-	o = (struct waymark_record_options){.everything = 1, .preload = "malloc"};
+	o = (struct waymark_record_options){
+	    .size = sizeof(o), .everything = 1, .preload = "malloc"};
 	refused(&o, EINVAL);
 	waymark_record_close(NULL);
 }
 
 static void test_names_that_are_wrong(void **state)
 {
-	const struct waymark_record_options o = {.folder = folder, .command = nothing};
-	const struct waymark_record_how filter = {.filter = "n > > 3"};
-	const struct waymark_record_how both = {.frequency = 1, .period = 1};
+	const struct waymark_record_options o = {
+	    .size = sizeof(o), .folder = folder, .command = nothing};
+	const struct waymark_record_how filter = {.size = sizeof(filter), .filter = "n > > 3"};
+	const struct waymark_record_how both = {.size = sizeof(both), .frequency = 1, .period = 1};
 	struct waymark_recording *r = make(&o);
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_record_event(r, "syscall:opnat", NULL, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "did you mean"));
@@ -123,9 +127,10 @@ static void test_names_that_are_wrong(void **state)
 static void test_a_command_that_is_not_there(void **state)
 {
 	static const char *const command[] = {"/nowhere/at/all", NULL};
-	const struct waymark_record_options o = {.folder = folder, .command = command};
+	const struct waymark_record_options o = {
+	    .size = sizeof(o), .folder = folder, .command = command};
 	struct waymark_recording *r = make(&o);
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_record_start(r, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "/nowhere/at/all"));
@@ -140,10 +145,10 @@ static void test_status_of_the_command(void **state)
 {
 	static const char *const three[] = {"sh", "-c", "exit 3", NULL};
 	const struct waymark_record_options o = {
-	    .folder = folder, .command = three, .preload = "none"};
+	    .size = sizeof(o), .folder = folder, .command = three, .preload = "none"};
 	struct waymark_recording *r = make(&o);
-	struct waymark_totals totals;
-	struct waymark_error error;
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
 	struct waymark_trace *t;
 
 	start(r);
@@ -164,10 +169,10 @@ static void test_status_of_the_command(void **state)
 static void test_waiting_and_stopping(void **state)
 {
 	const struct waymark_record_options o = {
-	    .folder = folder, .command = sleeping, .preload = "none"};
+	    .size = sizeof(o), .folder = folder, .command = sleeping, .preload = "none"};
 	struct waymark_recording *r = make(&o);
-	struct waymark_totals totals;
-	struct waymark_error error;
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
 	int status;
 
 	start(r);
@@ -185,11 +190,12 @@ static void test_waiting_and_stopping(void **state)
 
 static void test_live_of_nothing(void **state)
 {
-	const struct waymark_record_options o = {.command = sleeping, .preload = "none"};
+	const struct waymark_record_options o = {
+	    .size = sizeof(o), .command = sleeping, .preload = "none"};
 	const struct waymark_event *event;
 	struct waymark_recording *r = make(&o);
-	struct waymark_totals totals;
-	struct waymark_error error;
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_record_next(r, 0, &event, &error), -EINVAL);
 	start(r);
@@ -265,10 +271,11 @@ static void *record_some(void *data)
 
 	(void)pthread_sigmask(SIG_SETMASK, NULL, &before);
 	for (int i = 0; i < 3; i++) {
-		const struct waymark_record_options o = {.command = nothing, .preload = "none"};
+		const struct waymark_record_options o = {
+		    .size = sizeof(o), .command = nothing, .preload = "none"};
 		const struct waymark_event *event;
 		struct waymark_recording *r = NULL;
-		struct waymark_error error;
+		struct waymark_error error = WAYMARK_INIT(error);
 
 		if (waymark_record(&o, &r, &error) || waymark_record_start(r, &error) ||
 		    waymark_record_next(r, -1, &event, &error) != 0)
@@ -316,10 +323,10 @@ static void test_a_host_of_many_threads(void **state)
 static void test_counting_ourselves(void **state)
 {
 	static const char *const names[] = {"sw:task-clock", "sw:page-faults"};
-	const struct waymark_count_options o = {.events = names, .nr_events = 2};
+	const struct waymark_count_options o = {.size = sizeof(o), .events = names, .nr_events = 2};
 	struct waymark_counters *c = NULL;
-	struct waymark_counter first, later;
-	struct waymark_error error;
+	struct waymark_counter first = WAYMARK_INIT(first), later = first;
+	struct waymark_error error = WAYMARK_INIT(error);
 	volatile char *memory;
 	int status;
 
@@ -354,10 +361,11 @@ static void *idle(void *data)
 static void test_counting_threads(void **state)
 {
 	static const char *const names[] = {"sw:page-faults"};
-	const struct waymark_count_options o = {.events = names, .nr_events = 1, .alone = 1};
+	const struct waymark_count_options o = {
+	    .size = sizeof(o), .events = names, .nr_events = 1, .alone = 1};
 	struct waymark_counters *c = NULL;
-	struct waymark_counter here = {0}, there = {0}, one, all;
-	struct waymark_error error;
+	struct waymark_counter here = WAYMARK_INIT(here), there = here, one = here, all = here;
+	struct waymark_error error = WAYMARK_INIT(error);
 	pthread_barrier_t barrier;
 	pthread_t thread;
 	volatile char *memory;
@@ -400,14 +408,15 @@ static void test_counts_that_cannot_be(void **state)
 	static const char *const unknown[] = {"sw:nothing"}, *const names[] = {"sw:page-faults"};
 	static const char *const filters[] = {"a == 1"};
 	const int32_t nobody = INT32_MAX;
-	struct waymark_count_options o = {.events = unknown, .nr_events = 1};
+	struct waymark_count_options o = {.size = sizeof(o), .events = unknown, .nr_events = 1};
 	struct waymark_counters *c = NULL;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 
 	assert_int_equal(waymark_count(&o, &c, &error), -ENOENT);
-	o = (struct waymark_count_options){0};
+	o = (struct waymark_count_options)WAYMARK_INIT(o);
 	assert_int_equal(waymark_count(&o, &c, &error), -EINVAL);
-	o = (struct waymark_count_options){.events = names,
+	o = (struct waymark_count_options){.size = sizeof(o),
+					   .events = names,
 					   .nr_events = 1,
 					   .pids = &nobody,
 					   .nr_pids = 1,
@@ -415,11 +424,12 @@ static void test_counts_that_cannot_be(void **state)
 					   .nr_tids = 1};
 	assert_int_equal(waymark_count(&o, &c, &error), -EINVAL);
 	assert_string_equal(error.text, "processes, threads and 'everything' cannot be combined");
-	o = (struct waymark_count_options){.events = names, .nr_events = 1, .filters = filters};
+	o = (struct waymark_count_options){
+	    .size = sizeof(o), .events = names, .nr_events = 1, .filters = filters};
 	assert_int_equal(waymark_count(&o, &c, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "cannot be filtered"));
 	o = (struct waymark_count_options){
-	    .events = names, .nr_events = 1, .pids = &nobody, .nr_pids = 1};
+	    .size = sizeof(o), .events = names, .nr_events = 1, .pids = &nobody, .nr_pids = 1};
 	assert_int_equal(waymark_count(&o, &c, &error), -ESRCH);
 	assert_null(c);
 	waymark_count_close(NULL);

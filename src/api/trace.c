@@ -143,10 +143,10 @@ WM_API int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct 
 			    struct waymark_error *error)
 {
 	struct waymark_trace *t;
-	int err;
+	int err = wm_api_error_begin(error);
 
-	if (error)
-		*error = (struct waymark_error){0};
+	if (err)
+		return err;
 	if (!paths || !nr_paths || nr_paths > WM_TIMELINE_TRACES_MAX)
 		return wm_api_fail(error, -EINVAL, "%s", nr_paths ? "too many traces" : "no trace");
 	t = create(nr_paths);
@@ -217,11 +217,12 @@ WM_API const struct waymark_type *waymark_type(const struct waymark_trace *t, ui
 WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymark_info *ret)
 {
 	const struct wm_trace *one;
+	struct waymark_info info;
 
 	if (i >= t->nr_traces)
 		return -ERANGE;
 	one = t->traces[i];
-	*ret = (struct waymark_info){
+	info = (struct waymark_info){
 	    .path = one->path,
 	    .format = one->ops->name,
 	    .version = one->version,
@@ -231,7 +232,7 @@ WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymar
 	    .is_epoch = one->nr_clocks && one->clocks[0]->is_epoch,
 	    .is_incomplete = one->incomplete,
 	};
-	return 0;
+	return WM_API_COPY_OUT(ret, &info, is_incomplete);
 }
 
 /* Finds the trace of entry *i in the list over all traces; *i becomes its index in that trace. */
@@ -247,6 +248,7 @@ static uint32_t owner(const struct waymark_trace *t, const uint32_t *first, uint
 
 WM_API int waymark_stream(const struct waymark_trace *t, uint32_t i, struct waymark_stream *ret)
 {
+	struct waymark_stream stream;
 	const struct wm_stream *s;
 	uint32_t trace;
 
@@ -254,12 +256,12 @@ WM_API int waymark_stream(const struct waymark_trace *t, uint32_t i, struct waym
 		return -ERANGE;
 	trace = owner(t, t->first_stream, &i);
 	s = t->traces[trace]->streams[i];
-	*ret = (struct waymark_stream){.file = s->file,
-				       .class_id = s->class_id,
-				       .instance = s->instance,
-				       .trace = trace,
-				       .cpu = s->cpu};
-	return 0;
+	stream = (struct waymark_stream){.file = s->file,
+					 .class_id = s->class_id,
+					 .instance = s->instance,
+					 .trace = trace,
+					 .cpu = s->cpu};
+	return WM_API_COPY_OUT(ret, &stream, cpu);
 }
 
 WM_API uint32_t waymark_nr_losses(const struct waymark_trace *t)
@@ -274,6 +276,7 @@ WM_API uint32_t waymark_nr_losses(const struct waymark_trace *t)
 WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymark_loss *ret)
 {
 	const struct wm_trace_loss *l;
+	struct waymark_loss loss;
 	uint32_t trace = 0;
 
 	while (trace < t->nr_traces && i >= t->traces[trace]->nr_losses)
@@ -281,7 +284,7 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 	if (trace == t->nr_traces)
 		return -ERANGE;
 	l = &t->traces[trace]->losses[i];
-	*ret = (struct waymark_loss){
+	loss = (struct waymark_loss){
 	    .count = l->count,
 	    .begin_ns = l->begin_ns,
 	    .end_ns = l->end_ns,
@@ -290,7 +293,7 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 		l->stream == UINT32_MAX ? WAYMARK_NO_NUMBER : t->first_stream[trace] + l->stream,
 	    .is_packets = l->packets,
 	};
-	return 0;
+	return WM_API_COPY_OUT(ret, &loss, is_packets);
 }
 
 /*
@@ -317,6 +320,8 @@ WM_API uint32_t waymark_nr_faults(const struct waymark_trace *t)
 
 WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct waymark_fault *ret)
 {
+	struct waymark_fault fault = {0};
+
 	for (uint32_t k = 0; k < t->nr_traces; k++) {
 		struct wm_trace *one = t->traces[k];
 		bool found;
@@ -324,13 +329,14 @@ WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct wayma
 		pthread_mutex_lock(&one->fault_lock);
 		found = i < one->nr_faults;
 		if (found)
-			*ret = (struct waymark_fault){one->faults[i].file, one->faults[i].reason,
-						      one->faults[i].offset};
+			fault = (struct waymark_fault){.file = one->faults[i].file,
+						       .reason = one->faults[i].reason,
+						       .offset = one->faults[i].offset};
 		else
 			i -= one->nr_faults;
 		pthread_mutex_unlock(&one->fault_lock);
 		if (found)
-			return 0;
+			return WM_API_COPY_OUT(ret, &fault, offset);
 	}
 	return -ERANGE;
 }

@@ -37,7 +37,7 @@ static void until_done(struct waymark_counters *c, const char *ready, const char
 
 static void print(struct waymark_counters *c)
 {
-	struct waymark_counter one;
+	struct waymark_counter one = WAYMARK_INIT(one);
 	int32_t tid;
 
 	for (unsigned i = 0; waymark_counter(c, i, &one) == 0; i++) {
@@ -50,10 +50,10 @@ static void print(struct waymark_counters *c)
 
 int main(int argc, char **argv)
 {
-	struct waymark_count_options o = WAYMARK_OPTIONS_INIT;
+	struct waymark_count_options o = WAYMARK_INIT(o);
 	const char *events[64], *filters[64];
 	struct waymark_counters *c;
-	struct waymark_error error;
+	struct waymark_error error = WAYMARK_INIT(error);
 	int32_t id;
 	int status = 0, running;
 

@@ -5,8 +5,8 @@ WAYMARK_LIBRARY is the path of the library when it is not installed.
 """
 import ctypes
 import os
-from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t,
+                    c_uint32, c_uint64, c_void_p, sizeof)
 
 NO_TIME = -(1 << 63)
 UNKNOWN = (1 << 64) - 1
@@ -25,36 +25,45 @@ class Error(Exception):
         self.errno = errno
 
 
-class ErrorStruct(Structure):
-    _fields_ = [("code", c_int), ("text", c_char * 512), ("column", c_uint32)]
+class Sized(Structure):
+    """A structure that begins with its size, like all that the library and its callers fill."""
+
+    _fields_ = [("size", c_size_t)]
+
+    def __init__(self, **members):
+        super().__init__(size=sizeof(self), **members)
 
 
-class InfoStruct(Structure):
+class ErrorStruct(Sized):
+    _fields_ = [("code", c_int), ("column", c_uint32), ("text", c_char * 512)]
+
+
+class InfoStruct(Sized):
     _fields_ = [("path", c_char_p), ("format", c_char_p), ("version", c_char_p),
                 ("begin_ns", c_int64), ("end_ns", c_int64), ("nr_packets", c_uint64),
                 ("is_epoch", c_int), ("is_incomplete", c_int)]
 
 
-class StreamStruct(Structure):
+class StreamStruct(Sized):
     _fields_ = [("file", c_char_p), ("class_id", c_uint64), ("instance", c_uint64),
                 ("trace", c_uint32), ("cpu", c_int32)]
 
 
-class LossStruct(Structure):
+class LossStruct(Sized):
     _fields_ = [("count", c_uint64), ("begin_ns", c_int64), ("end_ns", c_int64),
                 ("cause", c_char_p), ("stream", c_uint32), ("is_packets", c_int)]
 
 
-class FaultStruct(Structure):
+class FaultStruct(Sized):
     _fields_ = [("file", c_char_p), ("reason", c_char_p), ("offset", c_uint64)]
 
 
-class OptionsStruct(Structure):
-    _fields_ = [("flags", c_uint32), ("events", POINTER(c_char_p)), ("nr_events", c_uint32),
+class OptionsStruct(Sized):
+    _fields_ = [("events", POINTER(c_char_p)), ("nr_events", c_uint32),
                 ("filter", c_char_p), ("fields", POINTER(c_char_p)), ("nr_fields", c_uint32),
                 ("begin_ns", c_int64), ("end_ns", c_int64), ("has_begin", c_int),
                 ("has_end", c_int), ("stream_plus_1", c_uint32), ("share", c_uint32),
-                ("nr_shares", c_uint32)]
+                ("nr_shares", c_uint32), ("flags", c_uint32)]
 
 
 # Name: the type of the result, then those of the arguments. Handles are addresses.

@@ -2,32 +2,33 @@
 """Lists the events that can be traced: <waymark/list.h>."""
 import os
 from collections import namedtuple
-from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32, c_int64,
+from ctypes import (POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_uint32, c_uint64, c_void_p)
 
-from ._library import ErrorStruct, check, declare, lib, strings, text
+from ._library import ErrorStruct, Sized, check, declare, lib, strings, text
 
 KERNEL, PROCESSES, PLACES = 1, 2, 4
 
 
-class OptionsStruct(Structure):
+class OptionsStruct(Sized):
     _fields_ = [("events", c_char_p), ("files", POINTER(c_char_p)), ("nr_files", c_uint32),
                 ("pids", POINTER(c_int32)), ("nr_pids", c_uint32), ("flags", c_uint32)]
 
 
-class ListedStruct(Structure):
+class ListedStruct(Sized):
     _fields_ = [("name", c_char_p), ("kind", c_char_p), ("help", c_char_p), ("unit", c_char_p),
                 ("scale", c_double), ("level", c_char_p), ("file", c_char_p),
                 ("source", c_char_p), ("command", c_char_p), ("line", c_uint32),
                 ("nr_places", c_uint32), ("nr_processes", c_uint32), ("nr_on", c_uint32)]
 
 
-class FieldStruct(Structure):
+class FieldStruct(Sized):
     _fields_ = [("name", c_char_p), ("type", c_char_p), ("kind", c_int), ("bytes", c_uint32),
-                ("length", c_uint32), ("nr_labels", c_uint32), ("is_exit", c_int)]
+                ("length", c_uint32), ("nr_labels", c_uint32), ("is_exit", c_int),
+                ("reserved", c_uint32)]
 
 
-class PlaceStruct(Structure):
+class PlaceStruct(Sized):
     _fields_ = [("address", c_uint64), ("offset", c_uint64), ("function", c_char_p),
                 ("source", c_char_p), ("line", c_uint32), ("operands", c_char_p),
                 ("semaphore", c_uint64)]

@@ -3,11 +3,12 @@
 import errno
 import os
 from collections import namedtuple
-from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32,
+from ctypes import (CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int, c_int32,
                     c_uint32, c_uint64, c_void_p)
 
 from . import _event
-from ._library import Closing, ErrorStruct, LossStruct, check, declare, lib, strings, text
+from ._library import (Closing, ErrorStruct, LossStruct, Sized, check, declare, lib, strings,
+                       text)
 from ._list import numbers
 from ._trace import Field, Type
 
@@ -16,7 +17,7 @@ MODES = ("discard", "overwrite", "block")
 CHAINS = (None, "frames", "stack")
 
 
-class OptionsStruct(Structure):
+class OptionsStruct(Sized):
     _fields_ = [("folder", c_char_p), ("command", POINTER(c_char_p)), ("pids", POINTER(c_int32)),
                 ("nr_pids", c_uint32), ("tids", POINTER(c_int32)), ("nr_tids", c_uint32),
                 ("everything", c_int), ("cpus", POINTER(c_int32)), ("nr_cpus", c_uint32),
@@ -24,20 +25,20 @@ class OptionsStruct(Structure):
                 ("ctf", c_uint32), ("say", SAY), ("data", c_void_p)]
 
 
-class HowStruct(Structure):
+class HowStruct(Sized):
     _fields_ = [("filter", c_char_p), ("with_", c_uint32), ("frequency", c_uint64),
                 ("period", c_uint64), ("chain", c_int), ("stack_bytes", c_uint32),
                 ("every_ns", c_uint64)]
 
 
-class TotalsStruct(Structure):
+class TotalsStruct(Sized):
     _fields_ = [("events", c_uint64), ("kernel_events", c_uint64), ("samples", c_uint64),
                 ("lost", c_uint64), ("bytes", c_uint64), ("duration_ns", c_uint64),
                 ("nr_processes", c_uint32), ("command", c_int32), ("status", c_int),
-                ("is_over", c_int), ("err", c_int)]
+                ("is_over", c_int), ("err", c_int), ("reserved", c_uint32)]
 
 
-class CountOptionsStruct(Structure):
+class CountOptionsStruct(Sized):
     _fields_ = [("events", POINTER(c_char_p)), ("nr_events", c_uint32),
                 ("command", POINTER(c_char_p)), ("pids", POINTER(c_int32)), ("nr_pids", c_uint32),
                 ("everything", c_int), ("alone", c_int), ("filters", POINTER(c_char_p)),
@@ -45,7 +46,7 @@ class CountOptionsStruct(Structure):
                 ("data", c_void_p), ("preload", c_char_p)]
 
 
-class CounterStruct(Structure):
+class CounterStruct(Sized):
     _fields_ = [("name", c_char_p), ("value", c_uint64), ("counted", c_uint64),
                 ("enabled_ns", c_uint64), ("running_ns", c_uint64), ("unit", c_char_p),
                 ("scale", c_double), ("is_user_only", c_int), ("err", c_int), ("why", c_char_p)]
@@ -66,7 +67,7 @@ declare({
     "record_snapshot": (c_int, c_void_p, _error),
     "record_next": (c_int, c_void_p, c_int, POINTER(c_void_p), _error),
     "record_comm": (c_void_p, c_void_p, c_void_p, POINTER(c_uint32)),
-    "record_totals": (None, c_void_p, POINTER(TotalsStruct)),
+    "record_totals": (c_int, c_void_p, POINTER(TotalsStruct)),
     "record_loss": (c_int, c_void_p, c_uint32, POINTER(LossStruct)),
     "type_number": (c_uint32, c_void_p),
     "count": (c_int, POINTER(CountOptionsStruct), POINTER(c_void_p), _error),
@@ -141,9 +142,10 @@ class Recording(Closing):
     def event(self, name, filter=None, cpu=False, stack=False, frequency=0, period=0, chain=None,
               stack_bytes=0, every_ns=0):
         """Adds a name with *, ? and [...]; in a running recording, changes its events."""
-        how = HowStruct(None if filter is None else os.fsencode(filter),
-                        (1 if cpu else 0) | (2 if stack else 0), frequency, period,
-                        CHAINS.index(chain), stack_bytes, every_ns)
+        how = HowStruct(filter=None if filter is None else os.fsencode(filter),
+                        with_=(1 if cpu else 0) | (2 if stack else 0), frequency=frequency,
+                        period=period, chain=CHAINS.index(chain), stack_bytes=stack_bytes,
+                        every_ns=every_ns)
         self._call(lib.record_event, os.fsencode(name), byref(how))
 
     def exclude(self, name):
@@ -185,7 +187,7 @@ class Recording(Closing):
     def totals(self):
         """The totals of the recording; losses is a dict of the causes that lost events."""
         t, loss, losses, i = TotalsStruct(), LossStruct(), {}, 0
-        lib.record_totals(self.handle, byref(t))
+        check(lib.record_totals(self.handle, byref(t)), ErrorStruct())
         while lib.record_loss(self.handle, i, byref(loss)) == 0:
             if loss.count:
                 losses[text(loss.cause)] = loss.count
