@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mix.h - hashing for tables in memory: fast, and resistant to keys made to collide, because each
- * process uses its own seed. Hashes are never written to files.
+ * table has a random seed. Hashes are never written to files.
  *
  * One step multiplies 64 by 64 bits and folds the halves, as wyhash does (Wang Yi, public domain).
+ * The seed goes into both factors: with a known factor, differences of keys could be chosen whose
+ * products are alike whatever the seed is.
  */
 #ifndef WM_BASE_MIX_H
 #define WM_BASE_MIX_H
@@ -22,31 +24,31 @@ static inline uint64_t wm_mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns a number that differs from run to run: the address of the stack. */
-static inline uint64_t wm_mix_seed(void)
-{
-	return (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 4;
-}
+/* Returns a random number; while the kernel has none, one that differs from run to run. */
+uint64_t wm_mix_seed(void);
 
 static inline uint64_t wm_mix_words(uint64_t h, const uint64_t *words, size_t nr)
 {
+	const uint64_t factor = h ^ nr;
+
 	for (size_t i = 0; i < nr; i++)
-		h = wm_mix(h ^ words[i], nr);
+		h = wm_mix(h ^ words[i], factor);
 	return h;
 }
 
 static inline uint64_t wm_mix_bytes(uint64_t h, const void *data, size_t bytes)
 {
+	const uint64_t factor = h ^ bytes;
 	const unsigned char *p = data;
 	uint64_t word;
 
 	for (; bytes >= 8; p += 8, bytes -= 8) {
 		memcpy(&word, p, 8);
-		h = wm_mix(h ^ word, bytes);
+		h = wm_mix(h ^ word, factor);
 	}
 	word = 0;
 	memcpy(&word, p, bytes);
-	return wm_mix(h ^ word, bytes);
+	return wm_mix(h ^ word, factor);
 }
 
 #endif

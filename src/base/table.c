@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - see table.h. */
+/* table.c - see table.h. Linear probing. */
 #include "base/table.h"
 
 #include <errno.h>
@@ -20,8 +20,17 @@ void wm_table_done(struct wm_table *t)
 	t->nr = t->room = 0;
 }
 
-static void put(struct wm_table *t, uint32_t at, struct wm_table_slot slot)
+void wm_table_clear(struct wm_table *t)
 {
+	if (t->room)
+		memset(t->slots, 0, t->room * sizeof(*t->slots));
+	t->nr = 0;
+}
+
+static void put(struct wm_table *t, struct wm_table_slot slot)
+{
+	uint32_t at = slot.hash;
+
 	while (t->slots[at &= t->room - 1].index)
 		at++;
 	t->slots[at] = slot;
@@ -42,7 +51,7 @@ static int grow(struct wm_table *t)
 	t->room = room;
 	for (uint32_t i = 0; i < old.room; i++)
 		if (old.slots[i].index)
-			put(t, old.slots[i].hash, old.slots[i]);
+			put(t, old.slots[i]);
 	free(old.slots);
 	return 0;
 }
@@ -51,7 +60,34 @@ int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index)
 {
 	if (2 * (uint64_t)t->nr >= t->room && grow(t))
 		return -ENOMEM;
-	put(t, (uint32_t)(hash >> 32), (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
+	put(t, (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
 	t->nr++;
 	return 0;
+}
+
+/* Fills the gap with a later slot whose search would pass it, until no search does. */
+static void close_gap(struct wm_table *t, uint32_t gap)
+{
+	uint32_t mask = t->room - 1;
+
+	for (uint32_t at = (gap + 1) & mask; t->slots[at].index; at = (at + 1) & mask) {
+		if (((at - t->slots[at].hash) & mask) < ((at - gap) & mask))
+			continue;
+		t->slots[gap] = t->slots[at];
+		gap = at;
+	}
+	t->slots[gap] = (struct wm_table_slot){0, 0};
+}
+
+void wm_table_remove(struct wm_table *t, uint64_t hash, uint32_t index)
+{
+	struct wm_table_walk w = wm_table_walk(hash);
+
+	while (wm_table_next(t, &w)) {
+		if (w.index != index)
+			continue;
+		close_gap(t, (w.at - 1) & (t->room - 1));
+		t->nr--;
+		return;
+	}
 }

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * table.h - the hash table of the tools: it stores indices into an array that the caller owns. The
- * caller hashes a key (base/mix.h, beginning with the table's seed), walks the candidates and
- * compares keys itself:
+ * caller keeps the keys there and compares them:
  *
- *   uint64_t hash = wm_mix(t.seed ^ id, 0);
- *   struct wm_table_walk w;
+ *   uint64_t hash = wm_table_hash(&t, id);
+ *   struct wm_table_walk w = wm_table_walk(hash);
  *
- *   for (uint32_t i = wm_table_first(&t, hash, &w); i != WM_TABLE_NONE; i = wm_table_next(&t, &w))
- *           if (entry[i].id == id)
- *                   return &entry[i];
+ *   while (wm_table_next(&t, &w))
+ *           if (entries[w.index].id == id)
+ *                   return &entries[w.index];
  *   ... append an entry, then wm_table_add(&t, hash, its index)
  *
- * Entries are added and never removed. Slots keep 32 bits of the hash, so most
- * candidates are equal keys, and growing needs no callback. The seed differs from run to run, so
- * nobody can write a file whose keys collide. Open addressing; at most half of the slots are used;
- * 8 bytes a slot. Several threads may read at once while none adds.
+ * A caller may compute another hash (base/mix.h) if it depends on a random seed and its upper half is
+ * well mixed. The seed is random, so nobody can write a file whose keys collide. Slots keep 32 bits
+ * of the hash, so most candidates are equal keys, and growing and removing need no callback. Open
+ * addressing; at most half of the slots are used; 8 bytes a slot. One key may have several entries;
+ * a walk finds them in no particular order.
+ *
+ * Several threads may read at once while none changes the table. Code that runs in traced programs
+ * must not use it, because it allocates.
  */
 #ifndef WM_BASE_TABLE_H
 #define WM_BASE_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/mix.h"
-
-#define WM_TABLE_NONE UINT32_MAX
 
 struct wm_table_slot {
 	uint32_t hash;  /* upper half of the hash; its low bits choose the slot */
@@ -37,36 +40,54 @@ struct wm_table {
 	uint64_t seed;
 };
 
-struct wm_table_walk {
-	uint32_t at, hash;
-};
-
 void wm_table_init(struct wm_table *t);
 void wm_table_done(struct wm_table *t); /* may also be called on a zeroed table */
 
 /* Adds an index below UINT32_MAX. Returns 0 or -ENOMEM, which leaves the table unchanged. */
 int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index);
 
-static inline uint32_t wm_table_next(const struct wm_table *t, struct wm_table_walk *w)
-{
-	for (;; w->at++) {
-		const struct wm_table_slot *s = &t->slots[w->at &= t->room - 1];
+/* Removes the entry of that hash and index. Invalidates walks. */
+void wm_table_remove(struct wm_table *t, uint64_t hash, uint32_t index);
 
-		if (!s->index)
-			return WM_TABLE_NONE;
-		if (s->hash == w->hash) {
-			w->at++;
-			return s->index - 1;
-		}
-	}
+/* Removes all entries, but keeps the memory and the seed. */
+void wm_table_clear(struct wm_table *t);
+
+/* Returns the hash of a number or a pointer. */
+static inline uint64_t wm_table_hash(const struct wm_table *t, uint64_t key)
+{
+	return wm_mix(t->seed ^ key, t->seed);
 }
 
-/* Returns the first index whose entry may have this hash, or WM_TABLE_NONE when there is none. */
-static inline uint32_t wm_table_first(const struct wm_table *t, uint64_t hash,
-				      struct wm_table_walk *w)
+static inline uint64_t wm_table_hash_bytes(const struct wm_table *t, const void *data, size_t bytes)
 {
-	*w = (struct wm_table_walk){(uint32_t)(hash >> 32), (uint32_t)(hash >> 32)};
-	return t->room ? wm_table_next(t, w) : WM_TABLE_NONE;
+	return wm_mix_bytes(t->seed, data, bytes);
+}
+
+struct wm_table_walk {
+	uint32_t at, hash;
+	uint32_t index; /* of the candidate */
+};
+
+/* Begins a walk through the entries that may have this hash. */
+static inline struct wm_table_walk wm_table_walk(uint64_t hash)
+{
+	return (struct wm_table_walk){.at = (uint32_t)(hash >> 32), .hash = (uint32_t)(hash >> 32)};
+}
+
+/* Sets w->index to the next candidate. Returns false when there is none. */
+static inline bool wm_table_next(const struct wm_table *t, struct wm_table_walk *w)
+{
+	const struct wm_table_slot *s;
+
+	if (!t->room)
+		return false;
+	do {
+		s = &t->slots[w->at++ & (t->room - 1)];
+		if (!s->index)
+			return false;
+	} while (s->hash != w->hash);
+	w->index = s->index - 1;
+	return true;
 }
 
 #endif

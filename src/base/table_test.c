@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_test.c - tests that entries are found whatever their hashes and while the table grows;
- * measures memory and misses.
+ * table_test.c - tests that entries are found whatever their hashes and while the table grows and
+ * shrinks, and that keys made to collide do not.
  */
 #include "base/table.h"
 
@@ -12,16 +12,19 @@
 
 #include <cmocka.h>
 
+#include "base/table_test_kit.h"
+
 #define MANY 100000u
+#define NONE UINT32_MAX
 
 static uint32_t find(const struct wm_table *t, uint64_t hash, const uint64_t *keys, uint64_t key)
 {
-	struct wm_table_walk w;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	for (uint32_t i = wm_table_first(t, hash, &w); i != WM_TABLE_NONE; i = wm_table_next(t, &w))
-		if (keys[i] == key)
-			return i;
-	return WM_TABLE_NONE;
+	while (wm_table_next(t, &w))
+		if (keys[w.index] == key)
+			return w.index;
+	return NONE;
 }
 
 static void test_many(void **unused)
@@ -30,15 +33,15 @@ static void test_many(void **unused)
 	struct wm_table t;
 
 	wm_table_init(&t);
-	assert_int_equal(find(&t, 1, keys, 0), WM_TABLE_NONE);
+	assert_int_equal(find(&t, 1, keys, 0), NONE);
 	for (uint32_t i = 0; i < MANY; i++) {
 		keys[i] = (uint64_t)i << 32; /* all keys have the same low bits */
-		assert_int_equal(wm_table_add(&t, wm_mix(t.seed ^ keys[i], 0), i), 0);
+		assert_int_equal(wm_table_add(&t, wm_table_hash(&t, keys[i]), i), 0);
 	}
 	assert_int_equal(t.nr, MANY);
 	for (uint32_t i = 0; i < MANY; i++)
-		assert_int_equal(find(&t, wm_mix(t.seed ^ keys[i], 0), keys, keys[i]), i);
-	assert_int_equal(find(&t, wm_mix(t.seed ^ 1, 0), keys, 1), WM_TABLE_NONE);
+		assert_int_equal(find(&t, wm_table_hash(&t, keys[i]), keys, keys[i]), i);
+	assert_int_equal(find(&t, wm_table_hash(&t, 1), keys, 1), NONE);
 	wm_table_done(&t);
 }
 
@@ -55,21 +58,41 @@ static void test_equal_hashes(void **unused)
 	}
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(find(&t, UINT64_MAX, keys, i), i);
-	assert_int_equal(find(&t, UINT64_MAX, keys, 200), WM_TABLE_NONE);
+	assert_int_equal(find(&t, UINT64_MAX, keys, 200), NONE);
+	wm_table_clear(&t);
+	assert_int_equal(find(&t, UINT64_MAX, keys, 1), NONE);
 	wm_table_done(&t);
-	assert_int_equal(find(&t, UINT64_MAX, keys, 1), WM_TABLE_NONE);
+	assert_int_equal(find(&t, UINT64_MAX, keys, 1), NONE);
 }
 
-/* The longest run of slots in use, which bounds the work of a search. */
-static uint32_t longest_run(const struct wm_table *t)
+/* Few different hashes make long runs of slots, some of them across the end of the table. */
+static void test_remove(void **unused)
 {
-	uint32_t longest = 0;
+	uint64_t keys[200], hashes[200], random = 1;
+	bool in[200] = {false};
+	struct wm_table t;
 
-	for (uint32_t at = 0, run = 0; at < t->room; at++) {
-		run = t->slots[at].index ? run + 1 : 0;
-		longest = run > longest ? run : longest;
+	wm_table_init(&t);
+	for (uint32_t i = 0; i < 200; i++) {
+		keys[i] = i;
+		hashes[i] = (uint64_t)(0u - 4 + i % 9) << 32;
 	}
-	return longest;
+	for (uint32_t round = 0; round < 20000; round++) {
+		uint32_t k = (uint32_t)((random = wm_mix(random, round)) % 200), nr = 0;
+
+		if (in[k])
+			wm_table_remove(&t, hashes[k], k);
+		else
+			assert_int_equal(wm_table_add(&t, hashes[k], k), 0);
+		in[k] = !in[k];
+		for (uint32_t i = 0; i < 200; i++) {
+			nr += in[i];
+			if (round % 16 == 0)
+				assert_int_equal(find(&t, hashes[i], keys, i), in[i] ? i : NONE);
+		}
+		assert_int_equal(t.nr, nr);
+	}
+	wm_table_done(&t);
 }
 
 /*
@@ -87,18 +110,46 @@ static void test_spread(void **unused)
 
 		wm_table_init(&t);
 		for (uint32_t i = 0; i < MANY; i++)
-			assert_int_equal(wm_table_add(&t, wm_mix(t.seed ^ i * steps[k], 0), i), 0);
-		assert_in_range(longest_run(&t), 1, 200);
+			assert_int_equal(wm_table_add(&t, wm_table_hash(&t, i * steps[k]), i), 0);
+		KIT_ASSERT_LINEAR(&t);
 		wm_table_done(&t);
 	}
+}
+
+/*
+ * Chooses keys that collide in a table whose seed is known. They do not collide in another table,
+ * because its seed is different.
+ */
+static void test_crafted(void **unused)
+{
+	struct wm_table known, other;
+	uint64_t before;
+	uint32_t nr = 0;
+
+	wm_table_init(&known);
+	wm_table_init(&other);
+	assert_int_not_equal(known.seed, other.seed);
+	for (uint64_t key = 0; nr < 10000; key++) {
+		uint64_t hash = wm_table_hash(&known, key);
+
+		if ((uint32_t)(hash >> 32) % 256)
+			continue;
+		assert_int_equal(wm_table_add(&known, hash, nr), 0);
+		assert_int_equal(wm_table_add(&other, wm_table_hash(&other, key), nr++), 0);
+	}
+	before = kit_table_probes(&known);
+	assert_true(before > 20 * (uint64_t)nr);
+	KIT_ASSERT_LINEAR(&other);
+	wm_table_done(&known);
+	wm_table_done(&other);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_many),
-	    cmocka_unit_test(test_equal_hashes),
-	    cmocka_unit_test(test_spread),
+	    cmocka_unit_test(test_many),    cmocka_unit_test(test_equal_hashes),
+	    cmocka_unit_test(test_remove),  cmocka_unit_test(test_spread),
+	    cmocka_unit_test(test_crafted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,13 +83,14 @@ static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 static struct kind *find_kind(const struct indexing *x, const struct wm_ft_text *name,
 			      uint64_t hash)
 {
-	struct wm_table_walk w;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	for (uint32_t i = wm_table_first(&x->by_kind, hash, &w); i != WM_TABLE_NONE;
-	     i = wm_table_next(&x->by_kind, &w))
-		if (strlen(x->kinds[i]->name) == name->bytes &&
-		    !memcmp(x->kinds[i]->name, name->at, name->bytes))
-			return x->kinds[i];
+	while (wm_table_next(&x->by_kind, &w)) {
+		struct kind *k = x->kinds[w.index];
+
+		if (strlen(k->name) == name->bytes && !memcmp(k->name, name->at, name->bytes))
+			return k;
+	}
 	return NULL;
 }
 
@@ -114,7 +115,7 @@ static int add_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t has
 
 static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t offset)
 {
-	uint64_t hash = wm_mix_bytes(x->by_kind.seed, l->name.at, l->name.bytes);
+	uint64_t hash = wm_table_hash_bytes(&x->by_kind, l->name.at, l->name.bytes);
 	struct kind *k = find_kind(x, &l->name, hash);
 	int err = 0;
 
@@ -217,13 +218,12 @@ static int grow_comms(struct indexing *x)
 /* Stores the name of a task the first time that the task occurs. */
 static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 {
-	uint64_t hash = wm_mix(x->by_task.seed ^ (uint32_t)l->tid, 0);
-	struct wm_table_walk w;
+	uint64_t hash = wm_table_hash(&x->by_task, (uint32_t)l->tid);
+	struct wm_table_walk w = wm_table_walk(hash);
 	const char *name;
 
-	for (uint32_t i = wm_table_first(&x->by_task, hash, &w); i != WM_TABLE_NONE;
-	     i = wm_table_next(&x->by_task, &w))
-		if (x->comms[i].tid == l->tid)
+	while (wm_table_next(&x->by_task, &w))
+		if (x->comms[w.index].tid == l->tid)
 			return 0;
 	if (x->nr_comms == x->room_comms && grow_comms(x))
 		return -ENOMEM;

@@ -39,19 +39,13 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 
 /* --- ids ------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct wm_pd *pd, uint64_t id)
-{
-	return wm_mix(pd->id_table.seed ^ id, 0);
-}
-
 static struct wm_pd_id *find_id(const struct wm_pd *pd, uint64_t id)
 {
-	struct wm_table_walk w;
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&pd->id_table, id));
 
-	for (uint32_t i = wm_table_first(&pd->id_table, hash_of(pd, id), &w); i != WM_TABLE_NONE;
-	     i = wm_table_next(&pd->id_table, &w))
-		if (pd->ids[i].id == id)
-			return &pd->ids[i];
+	while (wm_table_next(&pd->id_table, &w))
+		if (pd->ids[w.index].id == id)
+			return &pd->ids[w.index];
 	return NULL;
 }
 
@@ -83,7 +77,7 @@ int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 	if (pd->id_table.nr == pd->room_ids && grow_ids(pd))
 		return -ENOMEM;
 	pd->ids[pd->id_table.nr] = (struct wm_pd_id){id, attr};
-	return wm_table_add(&pd->id_table, hash_of(pd, id), pd->id_table.nr);
+	return wm_table_add(&pd->id_table, wm_table_hash(&pd->id_table, id), pd->id_table.nr);
 }
 
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
