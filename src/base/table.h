@@ -11,11 +11,11 @@
  *                   return &entries[w.index];
  *   ... append an entry, then wm_table_add(&t, hash, its index)
  *
- * A caller may compute another hash (base/mix.h) if it depends on a random seed and its upper half is
- * well mixed. The seed is random, so nobody can write a file whose keys collide. Slots keep 32 bits
- * of the hash, so most candidates are equal keys, and growing and removing need no callback. Open
- * addressing; at most half of the slots are used; 8 bytes a slot. One key may have several entries;
- * a walk finds them in no particular order.
+ * A caller may compute another hash (base/mix.h) if it depends on a random seed and its upper half
+ * is well mixed. The seed is random, so nobody can write a file whose keys collide. Slots keep 32
+ * bits of the hash, so most candidates are equal keys, and growing and removing need no callback.
+ * Open addressing; at most half of the slots are used; 8 bytes a slot. One key may have several
+ * entries; a walk finds them in no particular order.
  *
  * Several threads may read at once while none changes the table. Code that runs in traced programs
  * must not use it, because it allocates.

@@ -10,18 +10,12 @@
 
 #include "trace/reader.h"
 
-#define PLACES_MIN 64u
-#define KERNEL     "[kernel.kallsyms]"
+#define KERNEL "[kernel.kallsyms]"
 
-static uint32_t hash_of(const char *path, size_t bytes, const unsigned char *id, uint32_t id_bytes)
+static uint64_t hash_of(const struct wm_trace *t, const char *path, size_t bytes,
+			const unsigned char *id, uint32_t id_bytes)
 {
-	uint64_t h = 14695981039346656037ull;
-
-	for (size_t i = 0; i < bytes; i++)
-		h = (h ^ (unsigned char)path[i]) * 1099511628211ull;
-	for (uint32_t i = 0; i < id_bytes; i++)
-		h = (h ^ id[i]) * 1099511628211ull;
-	return (uint32_t)(h ^ h >> 32);
+	return wm_mix_bytes(wm_table_hash_bytes(&t->binary_table, path, bytes), id, id_bytes);
 }
 
 static bool is_same(const struct wm_trace_binary *b, const char *path, size_t bytes,
@@ -31,36 +25,15 @@ static bool is_same(const struct wm_trace_binary *b, const char *path, size_t by
 	       !strncmp(b->path, path, bytes) && !b->path[bytes];
 }
 
-/* Returns the slot of the binary with this path and build-id, or the free slot for it. */
-static uint32_t *find(const struct wm_trace *t, const char *path, size_t bytes,
-		      const unsigned char *id, uint32_t id_bytes)
+static bool is_known(const struct wm_trace *t, uint64_t hash, const char *path, size_t bytes,
+		     const unsigned char *id, uint32_t id_bytes)
 {
-	uint32_t mask = t->nr_binary_places - 1, at = hash_of(path, bytes, id, id_bytes) & mask;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	while (t->binary_places[at] &&
-	       !is_same(&t->binaries[t->binary_places[at] - 1], path, bytes, id, id_bytes))
-		at = (at + 1) & mask;
-	return &t->binary_places[at];
-}
-
-static int make_room(struct wm_trace *t)
-{
-	uint32_t nr = t->nr_binary_places ? 2 * t->nr_binary_places : PLACES_MIN, *more;
-
-	if (2 * (t->nr_binaries + 1) <= t->nr_binary_places)
-		return 0;
-	more = calloc(nr, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	free(t->binary_places);
-	t->binary_places = more;
-	t->nr_binary_places = nr;
-	for (uint32_t i = 0; i < t->nr_binaries; i++) {
-		const struct wm_trace_binary *b = &t->binaries[i];
-
-		*find(t, b->path, strlen(b->path), b->build_id, b->build_id_bytes) = i + 1;
-	}
-	return 0;
+	while (wm_table_next(&t->binary_table, &w))
+		if (is_same(&t->binaries[w.index], path, bytes, id, id_bytes))
+			return true;
+	return false;
 }
 
 int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
@@ -68,7 +41,7 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 {
 	struct wm_trace_binary *more, b = {.build_id_bytes = build_id_bytes, .kernel = kernel};
 	size_t bytes = strnlen(path, path_bytes);
-	uint32_t *place;
+	uint64_t hash;
 
 	/* perf appends a symbol's name to the path: "[kernel.kallsyms]_text". */
 	if (kernel && bytes > strlen(KERNEL) && !memcmp(path, KERNEL, strlen(KERNEL)))
@@ -77,10 +50,8 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	if (!bytes || !build_id_bytes || build_id_bytes > WM_BUILD_ID_MAX ||
 	    t->nr_binaries >= WM_TRACE_BINARIES)
 		return 0;
-	if (make_room(t))
-		return -ENOMEM;
-	place = find(t, path, bytes, build_id, build_id_bytes);
-	if (*place)
+	hash = hash_of(t, path, bytes, build_id, build_id_bytes);
+	if (is_known(t, hash, path, bytes, build_id, build_id_bytes))
 		return 0;
 	b.path = wm_arena_copy(&t->arena, path, bytes);
 	b.build_id = wm_arena_copy(&t->arena, build_id, build_id_bytes);
@@ -88,8 +59,9 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	if (!b.path || !b.build_id || !more)
 		return -ENOMEM;
 	t->binaries = more;
+	if (wm_table_add(&t->binary_table, hash, t->nr_binaries))
+		return -ENOMEM;
 	t->binaries[t->nr_binaries++] = b;
-	*place = t->nr_binaries;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/table.h"
 
 /* returned instead of an id: out of memory, or a limit was reached */
 #define WM_NAMES_NONE      UINT32_MAX
@@ -24,9 +25,7 @@ struct wm_names {
 	const char **texts; /* by id */
 	uint32_t *bytes;    /* by id */
 	uint32_t nr, room;
-	uint32_t *slots; /* id + 1; 0: empty; a power of two, at most half of them used */
-	uint32_t nr_slots;
-	uint64_t seed;
+	struct wm_table table; /* of ids */
 };
 
 /* 0 or -ENOMEM. */

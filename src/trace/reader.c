@@ -22,6 +22,7 @@ struct wm_trace *wm_trace_create(const char *path)
 		return NULL;
 	wm_arena_init(&t->arena, ARENA_MAX);
 	wm_arena_init(&t->fault_arena, FAULT_ARENA_MAX);
+	wm_table_init(&t->binary_table);
 	pthread_mutex_init(&t->fault_lock, NULL);
 	t->begin_ns = INT64_MAX;
 	t->end_ns = INT64_MIN;
@@ -40,7 +41,7 @@ void wm_trace_close(struct wm_trace *t)
 	if (t->ops)
 		t->ops->close(t);
 	free(t->packets);
-	free(t->binary_places);
+	wm_table_done(&t->binary_table);
 	free(t->kallsyms);
 	free(t->path);
 	wm_arena_done(&t->arena);

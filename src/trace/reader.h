@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "event/item.h"
 
@@ -285,9 +286,8 @@ struct wm_trace {
 
 	uint32_t nr_binaries;
 	struct wm_trace_binary *binaries; /* one entry per path and build-id */
-	uint32_t nr_binary_places;
-	uint32_t *binary_places; /* malloc'ed hash table of index + 1; 0: free */
-	char *kallsyms;          /* malloc'ed; NULL: not requested yet */
+	struct wm_table binary_table;     /* of `binaries` */
+	char *kallsyms;                   /* malloc'ed; NULL: not requested yet */
 	size_t kallsyms_bytes;
 
 	/*

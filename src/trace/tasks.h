@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 #define WM_TASKS_MAX (1u << 22)
 
 struct wm_task {
@@ -32,8 +34,7 @@ struct wm_task {
 struct wm_tasks {
 	struct wm_task **chunks; /* entries never move */
 	uint32_t nr;
-	uint32_t *slots; /* index + 1; 0: empty */
-	uint32_t nr_slots;
+	struct wm_table by_tid;
 	struct wm_task *last; /* result of the last lookup, or NULL */
 	struct wm_task others;
 };
