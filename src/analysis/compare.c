@@ -327,8 +327,7 @@ int wm_compare(const struct wm_compare *c, struct wm_result *r)
 	struct comparing x = {.c = c, .r = r};
 	int err = wm_names_init(&x.names);
 
-	if (!err)
-		err = wm_buckets_init(&x.rows, 2);
+	wm_buckets_init(&x.rows, 2);
 	if (!err)
 		err = add_recordings(&x);
 	x.totals = calloc(c->nr_recordings + 1, sizeof(*x.totals));

@@ -177,10 +177,9 @@ int wm_folded_read(const char *path, struct wm_result *r, struct wm_diag *diag)
 	size_t bytes = 0;
 	int err = wm_file_read(AT_FDCWD, path, WM_FOLDED_BYTES_MAX, &text, &bytes);
 
+	wm_buckets_init(&f.nodes, 2);
 	if (!err)
 		err = wm_names_init(&f.names);
-	if (!err)
-		err = wm_buckets_init(&f.nodes, 2);
 	if (!err)
 		err = add_lines(&f, text, bytes, diag);
 	if (!err)

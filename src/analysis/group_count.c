@@ -102,6 +102,7 @@ static int kind_of(struct apart *c, const char *name, size_t *ret)
 			return -ENOMEM;
 		c->kinds = grown;
 		grown[i] = (struct wm_apart_kind){.name = strdup(name)};
+		wm_table_init(&grown[i].table);
 		if (!grown[i].name)
 			return -ENOMEM;
 		c->nr_kinds++;
@@ -187,71 +188,43 @@ static void put_part(const struct apart *c, const struct binding *b, unsigned i,
 	}
 }
 
-static uint64_t hash_of(const void *data, size_t bytes)
-{
-	const unsigned char *p = data;
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < bytes; i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
-}
-
 static size_t key_bytes(const struct apart *c)
 {
 	return c->nr_parts * sizeof(struct wm_apart_part);
 }
 
-static uint32_t slot_of(const struct apart *c, const struct wm_apart_kind *k,
-			const struct wm_apart_row *row)
-{
-	uint32_t at = (uint32_t)hash_of(row->parts, key_bytes(c)) & (k->nr_slots - 1);
-
-	while (k->slots[at] &&
-	       memcmp(k->rows[k->slots[at] - 1].parts, row->parts, key_bytes(c)) != 0)
-		at = (at + 1) & (k->nr_slots - 1);
-	return at;
-}
-
-static int make_room(const struct apart *c, struct wm_apart_kind *k)
+static int make_room(struct wm_apart_kind *k)
 {
 	uint32_t room = k->room ? 2 * k->room : ROWS_FIRST;
 	struct wm_apart_row *rows = reallocarray(k->rows, room, sizeof(*rows));
-	uint32_t *slots;
 
 	if (!rows)
 		return -ENOMEM;
 	k->rows = rows;
-	slots = calloc(2 * room, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(k->slots);
-	k->slots = slots;
-	k->nr_slots = 2 * room;
 	k->room = room;
-	for (uint32_t i = 0; i < k->nr_rows; i++)
-		slots[slot_of(c, k, &rows[i])] = i + 1;
 	return 0;
 }
 
 static int count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart_row *row)
 {
-	uint32_t at;
-	int err = k->nr_rows == k->room && k->room < WM_APART_KEYS_MAX ? make_room(c, k) : 0;
+	uint64_t hash = wm_table_hash_bytes(&k->table, row->parts, key_bytes(c));
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	if (err)
-		return err;
-	at = slot_of(c, k, row);
 	k->total++;
-	if (!k->slots[at] && k->nr_rows == WM_APART_KEYS_MAX) {
+	while (wm_table_next(&k->table, &w)) {
+		if (memcmp(k->rows[w.index].parts, row->parts, key_bytes(c)) != 0)
+			continue;
+		k->rows[w.index].count++;
+		return 0;
+	}
+	if (k->nr_rows == WM_APART_KEYS_MAX) {
 		k->left_over++;
 		return 0;
 	}
-	if (!k->slots[at]) {
-		k->rows[k->nr_rows] = *row;
-		k->slots[at] = ++k->nr_rows;
-	}
-	k->rows[k->slots[at] - 1].count++;
+	if ((k->nr_rows == k->room && make_room(k)) || wm_table_add(&k->table, hash, k->nr_rows))
+		return -ENOMEM;
+	k->rows[k->nr_rows] = *row;
+	k->rows[k->nr_rows++].count++;
 	return 0;
 }
 
@@ -264,7 +237,7 @@ static void destroy(void *own)
 	for (size_t i = 0; c && i < c->nr_kinds; i++) {
 		free((char *)c->kinds[i].name);
 		free(c->kinds[i].rows);
-		free(c->kinds[i].slots);
+		wm_table_done(&c->kinds[i].table);
 	}
 	if (c) {
 		free(c->kinds);
@@ -355,8 +328,7 @@ void wm_apart_reset(void *own)
 	for (size_t i = 0; i < c->nr_kinds; i++) {
 		struct wm_apart_kind *k = &c->kinds[i];
 
-		if (k->slots)
-			memset(k->slots, 0, k->nr_slots * sizeof(*k->slots));
+		wm_table_clear(&k->table);
 		k->nr_rows = 0;
 		k->total = k->left_over = 0;
 	}

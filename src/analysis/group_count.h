@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/analysis.h"
+#include "base/table.h"
 
 #define WM_APART_PARTS_MAX 8u
 #define WM_APART_TEXT_BYTES                                                                        \
@@ -39,8 +40,9 @@ struct wm_apart_kind {
 	const char *name; /* name of the event type, as in the trace, copied */
 	uint64_t total, left_over;
 	bool lacks; /* the event type lacks a field: all its events are left over */
-	uint32_t nr_rows, room, *slots, nr_slots;
+	uint32_t nr_rows, room;
 	struct wm_apart_row *rows;
+	struct wm_table table; /* of rows; invalid after wm_apart_sort() */
 };
 
 /* Values of wm_analysis_apart; `fields` is like "comm,count". */

@@ -73,8 +73,9 @@ static int bind(struct wm_profile *p, struct wm_diag *diag)
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
 	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period &&
 		       !p->samples.weights && !p->samples.count && !has_key(p, "event");
-	err = wm_buckets_init(&p->hidden, 1);
-	return err ? err : wm_buckets_init(&p->buckets, nr_words);
+	wm_buckets_init(&p->hidden, 1);
+	wm_buckets_init(&p->buckets, nr_words);
+	return 0;
 }
 
 int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
@@ -235,8 +236,9 @@ int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag)
 
 static int decayed(const struct wm_buckets *from, double keep, struct wm_buckets *ret)
 {
-	int err = wm_buckets_init(ret, from->nr_words);
+	int err = 0;
 
+	wm_buckets_init(ret, from->nr_words);
 	for (uint32_t i = 0; i < from->nr && !err; i++) {
 		uint64_t count = (uint64_t)((double)from->counts[i] * keep);
 		uint32_t to = count ? wm_buckets_get(ret, wm_buckets_words(from, i)) : 0;

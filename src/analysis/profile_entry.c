@@ -125,7 +125,7 @@ static int add_bucket(struct wm_profile *p, uint32_t bucket, uint32_t *room)
 int wm_profile_make_entries(struct wm_profile *p)
 {
 	uint32_t nr_words = 1, room = 0;
-	int err;
+	int err = 0;
 
 	wm_buckets_done(&p->entry_words); /* frees the words of an earlier result */
 	free(p->entries);
@@ -133,7 +133,7 @@ int wm_profile_make_entries(struct wm_profile *p)
 	p->nr_refs = 0;
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		nr_words += p->keys[i].def->nr_words;
-	err = wm_buckets_init(&p->entry_words, nr_words);
+	wm_buckets_init(&p->entry_words, nr_words);
 	for (uint32_t i = 0; i < p->buckets.nr && !err; i++)
 		err = add_bucket(p, i, &room);
 	return err;

@@ -5,6 +5,7 @@
 
 #include "analysis/profile.h"
 #include "analysis/sample_int.h"
+#include "base/table.h"
 
 /* Distinct combinations of words, with their weights and counts (profile_bucket.c). */
 struct wm_buckets {
@@ -12,12 +13,10 @@ struct wm_buckets {
 	uint64_t *words;   /* nr_words words per bucket, consecutive */
 	uint64_t *weights, *counts;
 	uint32_t nr, room;
-	uint32_t *slots; /* index + 1; 0: empty */
-	uint32_t nr_slots;
-	uint64_t seed;
+	struct wm_table table;
 };
 
-int wm_buckets_init(struct wm_buckets *b, uint32_t nr_words); /* 0 or -ENOMEM */
+void wm_buckets_init(struct wm_buckets *b, uint32_t nr_words);
 void wm_buckets_done(struct wm_buckets *b);
 
 /* Returns the bucket of these words; creates it if needed. UINT32_MAX: no memory, or too many. */

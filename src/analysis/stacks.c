@@ -19,71 +19,10 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
-#include "base/mix.h"
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
 #define CHAINS_MAX          (1u << 18) /* chains cached at a time */
-
-/* ---- open addressing, of ids ---------------------------------------------------- */
-
-static bool table_init(struct wm_id_table *t)
-{
-	*t = (struct wm_id_table){.nr_slots = FIRST_ROOM};
-	t->hashes = calloc(t->nr_slots, sizeof(*t->hashes));
-	t->ids = calloc(t->nr_slots, sizeof(*t->ids));
-	return t->hashes && t->ids;
-}
-
-static void table_done(struct wm_id_table *t)
-{
-	free(t->hashes);
-	free(t->ids);
-}
-
-static void table_put(struct wm_id_table *t, uint64_t hash, uint32_t id)
-{
-	uint32_t mask = t->nr_slots - 1, i = (uint32_t)hash & mask;
-
-	while (t->ids[i])
-		i = (i + 1) & mask;
-	t->hashes[i] = hash;
-	t->ids[i] = id + 1;
-	t->nr++;
-}
-
-bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id)
-{
-	struct wm_id_table more = {.nr_slots = t->nr_slots * 2};
-
-	if (t->nr_slots > UINT32_MAX / 2)
-		return false;
-	if ((t->nr + 1) * 2 > t->nr_slots) {
-		more.hashes = calloc(more.nr_slots, sizeof(*more.hashes));
-		more.ids = calloc(more.nr_slots, sizeof(*more.ids));
-		if (!more.hashes || !more.ids) {
-			table_done(&more);
-			return false;
-		}
-		for (uint32_t i = 0; i < t->nr_slots; i++)
-			if (t->ids[i])
-				table_put(&more, t->hashes[i], t->ids[i] - 1);
-		table_done(t);
-		*t = more;
-	}
-	table_put(t, hash, id);
-	return true;
-}
-
-uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at)
-{
-	uint32_t mask = t->nr_slots - 1;
-
-	for (; t->ids[*at & mask]; ++*at)
-		if (t->hashes[*at & mask] == hash)
-			return t->ids[(*at)++ & mask] - 1;
-	return UINT32_MAX;
-}
 
 bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
 {
@@ -118,10 +57,13 @@ struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spa
 	s->lines = lines;
 	s->inlines = inlines;
 	s->seed = seed;
+	wm_table_init(&s->chain_table);
+	wm_table_init(&s->stack_table);
+	wm_table_init(&s->frame_table);
+	wm_table_init(&s->function_table);
+	wm_table_init(&s->corrupt_table);
 	s->scratch = malloc(FRAMES_OF_CHAIN_MAX * sizeof(*s->scratch));
-	if (s->scratch && table_init(&s->chain_table) && table_init(&s->stack_table) &&
-	    table_init(&s->frame_table) && table_init(&s->function_table) &&
-	    table_init(&s->corrupt_table) && wm_stacks_add(s, NULL, 0) == WM_STACK_NONE)
+	if (s->scratch && wm_stacks_add(s, NULL, 0) == WM_STACK_NONE)
 		return s;
 	wm_stacks_destroy(s);
 	return NULL;
@@ -131,12 +73,14 @@ void wm_stacks_destroy(struct wm_stacks *s)
 {
 	if (!s)
 		return;
-	table_done(&s->chain_table);
-	table_done(&s->stack_table);
-	table_done(&s->frame_table);
-	table_done(&s->function_table);
-	table_done(&s->corrupt_table);
+	wm_table_done(&s->chain_table);
+	wm_table_done(&s->stack_table);
+	wm_table_done(&s->frame_table);
+	wm_table_done(&s->function_table);
+	wm_table_done(&s->corrupt_table);
 	free(s->scratch);
+	free(s->chains);
+	free(s->corrupt);
 	free(s->stacks);
 	free(s->pool);
 	free(s->frames);
@@ -166,14 +110,14 @@ static bool same_frame(const struct wm_frame *a, const struct wm_frame *b)
 uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f)
 {
 	uint64_t hash = frame_hash(s, f);
-	uint32_t at = (uint32_t)hash, id;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	while ((id = wm_id_next(&s->frame_table, hash, &at)) != UINT32_MAX)
-		if (same_frame(&s->frames[id], f))
-			return id;
+	while (wm_table_next(&s->frame_table, &w))
+		if (same_frame(&s->frames[w.index], f))
+			return w.index;
 	if (!wm_stacks_grow((void **)&s->frames, s->nr_frames, &s->room_frames,
 			    sizeof(*s->frames)) ||
-	    !wm_id_add(&s->frame_table, hash, s->nr_frames))
+	    wm_table_add(&s->frame_table, hash, s->nr_frames))
 		return UINT32_MAX;
 	s->frames[s->nr_frames] = *f;
 	if (s->names_ahead && f->place.module)
@@ -233,19 +177,22 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 {
 	uint64_t hash =
 	    wm_mix_bytes(s->seed + nr, frames ? (const void *)frames : "", nr * sizeof(*frames));
-	uint32_t at = (uint32_t)hash, id;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	while ((id = wm_id_next(&s->stack_table, hash, &at)) != UINT32_MAX)
-		if (s->stacks[id].nr == nr &&
-		    (!nr || !memcmp(s->pool + s->stacks[id].first, frames, nr * sizeof(*frames))))
-			return id;
+	while (wm_table_next(&s->stack_table, &w)) {
+		const struct wm_stack *known = &s->stacks[w.index];
+
+		if (known->nr == nr &&
+		    (!nr || !memcmp(s->pool + known->first, frames, nr * sizeof(*frames))))
+			return w.index;
+	}
 	while (s->nr_pool + nr > s->room_pool)
 		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool,
 				    sizeof(*s->pool)))
 			return UINT32_MAX;
 	if (!wm_stacks_grow((void **)&s->stacks, s->nr_stacks, &s->room_stacks,
 			    sizeof(*s->stacks)) ||
-	    !wm_id_add(&s->stack_table, hash, s->nr_stacks))
+	    wm_table_add(&s->stack_table, hash, s->nr_stacks))
 		return UINT32_MAX;
 	if (nr)
 		memcpy(s->pool + s->nr_pool, frames, nr * sizeof(*frames));
@@ -274,11 +221,19 @@ bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *mode)
 
 bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 {
-	uint32_t at = (uint32_t)hash;
+	struct wm_table_walk w = wm_table_walk(hash);
+	uint32_t nr = s->corrupt_table.nr;
 
-	return s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ||
-	       wm_id_next(&s->corrupt_table, hash, &at) != UINT32_MAX ||
-	       wm_id_add(&s->corrupt_table, hash, 0);
+	if (nr == WM_STACKS_CORRUPT_MAX)
+		return true;
+	while (wm_table_next(&s->corrupt_table, &w))
+		if (s->corrupt[w.index] == hash)
+			return true;
+	if (!wm_stacks_grow((void **)&s->corrupt, nr, &s->room_corrupt, sizeof(*s->corrupt)) ||
+	    wm_table_add(&s->corrupt_table, hash, nr))
+		return false;
+	s->corrupt[nr] = hash;
+	return true;
 }
 
 /*
@@ -332,12 +287,16 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
  */
 static bool remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 {
-	if (s->chain_table.nr == CHAINS_MAX) {
-		memset(s->chain_table.ids, 0,
-		       s->chain_table.nr_slots * sizeof(*s->chain_table.ids));
-		s->chain_table.nr = 0;
-	}
-	return wm_id_add(&s->chain_table, hash, id);
+	uint32_t nr;
+
+	if (s->chain_table.nr == CHAINS_MAX)
+		wm_table_clear(&s->chain_table);
+	nr = s->chain_table.nr;
+	if (!wm_stacks_grow((void **)&s->chains, nr, &s->room_chains, sizeof(*s->chains)) ||
+	    wm_table_add(&s->chain_table, hash, nr))
+		return false;
+	s->chains[nr] = (struct wm_chain){hash, id};
+	return true;
 }
 
 uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
@@ -345,15 +304,16 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 {
 	uint64_t hash = wm_mix(wm_mix(s->seed ^ (uint32_t)pid, wm_spaces_version(s->spaces, pid)),
 			       (uint64_t)mode << 32 | nr);
-	uint32_t at, id;
+	struct wm_table_walk w;
+	uint32_t id;
 
 	if (nr == 1 && addresses[0] < WM_STACKS_MARKERS)
 		return single(s, pid, mode, addresses[0]);
 	hash = wm_mix_words(hash, addresses, nr);
-	at = (uint32_t)hash;
-	id = wm_id_next(&s->chain_table, hash, &at);
-	if (id != UINT32_MAX)
-		return id;
+	w = wm_table_walk(hash);
+	while (wm_table_next(&s->chain_table, &w))
+		if (s->chains[w.index].hash == hash)
+			return s->chains[w.index].stack;
 	id = resolve(s, pid, mode, addresses, nr, hash);
 	return id == UINT32_MAX || remember(s, hash, id) ? id : UINT32_MAX;
 }

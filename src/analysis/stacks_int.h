@@ -4,16 +4,11 @@
 #define WM_ANALYSIS_STACKS_INT_H
 
 #include "analysis/stacks.h"
+#include "base/table.h"
 
 #define WM_STACKS_CORRUPT_MAX (1u << 18) /* limit of distinct chains that are counted */
 /* values from here on are markers, not addresses */
 #define WM_STACKS_MARKERS ((uint64_t)-4095)
-
-struct wm_id_table {
-	uint64_t *hashes;
-	uint32_t *ids; /* id + 1; 0: empty */
-	uint32_t nr, nr_slots;
-};
 
 struct wm_frame {
 	struct wm_place place;              /* its module is NULL without a known mapping */
@@ -39,6 +34,11 @@ struct wm_stack {
 	uint32_t first, nr; /* range in the pool */
 };
 
+struct wm_chain {
+	uint64_t hash; /* of all of it */
+	uint32_t stack;
+};
+
 struct wm_stacks {
 	struct wm_names *names;
 	struct wm_spaces *spaces;
@@ -47,7 +47,7 @@ struct wm_stacks {
 	bool inlines;
 	bool names_ahead; /* symbols are read in the background */
 	uint64_t seed;
-	struct wm_id_table chain_table, stack_table, frame_table, function_table;
+	struct wm_table chain_table, stack_table, frame_table, function_table, corrupt_table;
 	uint32_t *scratch; /* frames of the current chain */
 	struct wm_stack *stacks;
 	uint32_t nr_stacks, room_stacks;
@@ -57,16 +57,11 @@ struct wm_stacks {
 	uint32_t nr_frames, room_frames;
 	struct wm_function *functions;
 	uint32_t nr_functions, room_functions;
-	/* the distinct chains that were truncated to their innermost frame */
-	struct wm_id_table corrupt_table;
+	struct wm_chain *chains; /* cached: chain_table.nr of them */
+	uint32_t room_chains;
+	uint64_t *corrupt; /* hashes of the distinct chains that were truncated */
+	uint32_t room_corrupt;
 };
-
-/*
- * Returns the next id with that hash, searching from slot *at on; *at is the hash at first.
- * UINT32_MAX: no more.
- */
-uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at);
-bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id); /* false: no memory */
 
 /* Returns the frame's id; UINT32_MAX: no memory. */
 uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f);

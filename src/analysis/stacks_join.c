@@ -44,11 +44,10 @@ static uint32_t *make_scratch(const struct wm_stacks *later)
 
 static bool join_corrupt(struct wm_stacks *s, const struct wm_stacks *later)
 {
-	const struct wm_id_table *t = &later->corrupt_table;
 	bool all = true;
 
-	for (uint32_t i = 0; i < t->nr_slots && all; i++)
-		all = !t->ids[i] || wm_stacks_note_corrupt(s, t->hashes[i]);
+	for (uint32_t i = 0; i < later->corrupt_table.nr && all; i++)
+		all = wm_stacks_note_corrupt(s, later->corrupt[i]);
 	return all;
 }
 

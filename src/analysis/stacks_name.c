@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
-#include "base/mix.h"
 
 #define NOTED_MODULES 5u
 
@@ -47,14 +46,14 @@ static uint64_t function_hash(const struct wm_stacks *s, const struct wm_functio
 static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 {
 	uint64_t hash = function_hash(s, f);
-	uint32_t at = (uint32_t)hash, id;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	while ((id = wm_id_next(&s->function_table, hash, &at)) != UINT32_MAX)
-		if (same_function(&s->functions[id], f))
-			return id;
+	while (wm_table_next(&s->function_table, &w))
+		if (same_function(&s->functions[w.index], f))
+			return w.index;
 	if (!wm_stacks_grow((void **)&s->functions, s->nr_functions, &s->room_functions,
 			    sizeof(*s->functions)) ||
-	    !wm_id_add(&s->function_table, hash, s->nr_functions))
+	    wm_table_add(&s->function_table, hash, s->nr_functions))
 		return 0;
 	s->functions[s->nr_functions] = *f;
 	return s->nr_functions++;
