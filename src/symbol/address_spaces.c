@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces.c - see address_spaces.h. Processes are in a hash table by
- * pid; the process and the mapping found last are tried first.
+ * address_spaces.c - see address_spaces.h. The process and the mapping found
+ * last are tried first.
  */
 #include "symbol/address_spaces.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "symbol/address_spaces_int.h"
 
 #define KERNEL (-1)
@@ -17,7 +18,8 @@
 
 struct space {
 	int32_t pid;
-	uint32_t last; /* index of the mapping found last */
+	uint32_t index; /* of the space, in `all` */
+	uint32_t last;  /* index of the mapping found last */
 	uint32_t version;
 	struct wm_layout *layout;
 	struct wm_layout *before; /* mappings of the program that called exec; may be NULL */
@@ -28,8 +30,9 @@ struct space {
 
 struct wm_spaces {
 	struct wm_modules *modules;
-	struct space **table; /* hash table with open addressing; its size is a power of two */
+	struct space **all;
 	uint32_t nr, room;
+	struct wm_table by_pid;
 	struct space *last; /* the space found last */
 	struct space *kernel;
 	struct space *oldest, *newest; /* spaces of exited processes, by time of exit */
@@ -42,58 +45,43 @@ struct wm_spaces {
 
 /* ---- the table --------------------------------------------------------------- */
 
-static uint32_t home_of(const struct wm_spaces *s, int32_t pid)
+static uint64_t hash_of(const struct wm_spaces *s, const struct space *p)
 {
-	return (uint32_t)((uint32_t)pid * 0x9e3779b9u >> 7) & (s->room - 1);
+	return wm_table_hash(&s->by_pid, (uint32_t)p->pid);
 }
 
-static uint32_t place_of(const struct wm_spaces *s, int32_t pid)
+static int put_in(struct wm_spaces *s, struct space *p)
 {
-	uint32_t at = home_of(s, pid);
+	uint32_t room = s->room ? 2 * s->room : 256;
+	struct space **more;
 
-	while (s->table[at] && s->table[at]->pid != pid)
-		at = (at + 1) & (s->room - 1);
-	return at;
-}
-
-static int grow(struct wm_spaces *s)
-{
-	struct space **old = s->table;
-	uint32_t room = s->room;
-
-	s->room = room ? 2 * room : 256;
-	s->table = calloc(s->room, sizeof(struct space *));
-	if (!s->table) {
-		s->table = old;
+	if (s->nr == s->room) {
+		more = reallocarray(s->all, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->all = more;
 		s->room = room;
-		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i])
-			s->table[place_of(s, old[i]->pid)] = old[i];
-	free(old);
+	if (wm_table_add(&s->by_pid, hash_of(s, p), s->nr))
+		return -ENOMEM;
+	p->index = s->nr;
+	s->all[s->nr++] = p;
 	return 0;
 }
 
-/*
- * Removes an entry of the hash table, and moves later ones so that no probe sequence is
- * interrupted.
- */
-static void take_out(struct wm_spaces *s, int32_t pid)
+/* Removes a space; the last space gets its index. */
+static void take_out(struct wm_spaces *s, struct space *p)
 {
-	uint32_t gap = place_of(s, pid), mask = s->room - 1;
+	struct space *last = s->all[--s->nr];
 
-	s->table[gap] = NULL;
-	for (uint32_t at = (gap + 1) & mask; s->table[at]; at = (at + 1) & mask) {
-		uint32_t home = home_of(s, s->table[at]->pid);
-
-		if (((at - home) & mask) < ((at - gap) & mask))
-			continue;
-		s->table[gap] = s->table[at];
-		s->table[at] = NULL;
-		gap = at;
-	}
-	s->nr--;
+	wm_table_remove(&s->by_pid, hash_of(s, p), p->index);
+	if (last == p)
+		return;
+	wm_table_remove(&s->by_pid, hash_of(s, last), last->index);
+	last->index = p->index;
+	s->all[last->index] = last;
+	(void)wm_table_add(&s->by_pid, hash_of(s, last),
+			   last->index); /* cannot fail: there is room */
 }
 
 /* ---- the dead ------------------------------------------------------------------ */
@@ -112,7 +100,7 @@ static void leave_dead(struct wm_spaces *s, struct space *p)
 static void forget(struct wm_spaces *s, struct space *p)
 {
 	leave_dead(s, p);
-	take_out(s, p->pid);
+	take_out(s, p);
 	if (s->last == p)
 		s->last = NULL;
 	wm_layout_put(p->layout);
@@ -135,14 +123,15 @@ static void join_dead(struct wm_spaces *s, struct space *p)
 
 static struct space *find_space(struct wm_spaces *s, int32_t pid)
 {
-	struct space *p = s->last;
+	struct wm_table_walk w;
 
-	if (p && p->pid == pid)
-		return p;
-	p = s->room ? s->table[place_of(s, pid)] : NULL;
-	if (p)
-		s->last = p;
-	return p;
+	if (s->last && s->last->pid == pid)
+		return s->last;
+	w = wm_table_walk(wm_table_hash(&s->by_pid, (uint32_t)pid));
+	while (wm_table_next(&s->by_pid, &w))
+		if (s->all[w.index]->pid == pid)
+			return s->last = s->all[w.index];
+	return NULL;
 }
 
 /*
@@ -157,15 +146,14 @@ static struct space *get_space(struct wm_spaces *s, int32_t pid)
 		leave_dead(s, p);
 		return p;
 	}
-	if (2 * s->nr >= s->room && grow(s))
-		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->pid = pid;
-	s->table[place_of(s, pid)] = p;
-	s->nr++;
-	return p;
+	if (!put_in(s, p))
+		return p;
+	free(p);
+	return NULL;
 }
 
 struct wm_spaces *wm_spaces_create(struct wm_modules *modules)
@@ -175,6 +163,7 @@ struct wm_spaces *wm_spaces_create(struct wm_modules *modules)
 	if (!s)
 		return NULL;
 	s->modules = modules;
+	wm_table_init(&s->by_pid);
 	s->kernel = calloc(1, sizeof(*s->kernel));
 	if (s->kernel)
 		return s;
@@ -186,16 +175,15 @@ void wm_spaces_destroy(struct wm_spaces *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->room; i++) {
-		if (!s->table[i])
-			continue;
-		wm_layout_put(s->table[i]->layout);
-		wm_layout_put(s->table[i]->before);
-		free(s->table[i]);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		wm_layout_put(s->all[i]->layout);
+		wm_layout_put(s->all[i]->before);
+		free(s->all[i]);
 	}
 	wm_layout_put(s->kernel->layout);
 	free(s->kernel);
-	free(s->table);
+	free(s->all);
+	wm_table_done(&s->by_pid);
 	free(s);
 }
 
@@ -412,10 +400,10 @@ void wm_spaces_size(const struct wm_spaces *s, uint32_t *ret_processes, uint64_t
 	uint64_t nr = 0;
 
 	/* A shared layout is counted in part for each of its users. */
-	for (uint32_t i = 0; i < s->room; i++)
-		if (s->table[i] && s->table[i]->layout)
-			nr += (uint64_t)s->table[i]->layout->nr * 65536u /
-			      s->table[i]->layout->nr_users;
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->all[i]->layout)
+			nr +=
+			    (uint64_t)s->all[i]->layout->nr * 65536u / s->all[i]->layout->nr_users;
 	*ret_processes = s->nr;
 	*ret_mappings = (nr + 32768u) / 65536u;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/table.h"
 
 #define ANSWERS_BYTES_MAX                                                                          \
 	((size_t)2 << 30) /* limit of memory; beyond it, further addresses have no lines */
@@ -14,9 +15,9 @@
 /* A module's debug information, and the addresses already looked up. */
 struct file {
 	struct wm_elf_lines *lines; /* may be NULL */
-	/* hash table with open addressing; its size is a power of two */
 	struct wm_line_frames **answers;
-	uint32_t nr, room;
+	uint32_t room;
+	struct wm_table table; /* of answers, by address */
 };
 
 struct wm_lines {
@@ -50,6 +51,7 @@ static void close_file(struct wm_lines *l, uint32_t i)
 			l->files[k] = NULL;
 	wm_elf_lines_close(f->lines);
 	free(f->answers);
+	wm_table_done(&f->table);
 	free(f);
 }
 
@@ -133,6 +135,7 @@ static struct file *file_of(struct wm_lines *l, struct wm_module *m)
 		f = calloc(1, sizeof(*f));
 		if (!f)
 			return NULL;
+		wm_table_init(&f->table);
 		open_file(l, f, m);
 		l->nr_without += !f->lines;
 	}
@@ -143,33 +146,34 @@ static struct file *file_of(struct wm_lines *l, struct wm_module *m)
 
 /* ---- cached addresses ------------------------------------------------------------------- */
 
-static struct wm_line_frames **place_of(struct wm_line_frames **answers, uint32_t room,
-					uint64_t address)
+static const struct wm_line_frames *find_answer(const struct file *f, uint64_t address)
 {
-	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 32) & (room - 1);
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&f->table, address));
 
-	while (answers[at] && answers[at]->address != address)
-		at = (at + 1) & (room - 1);
-	return &answers[at];
+	while (wm_table_next(&f->table, &w))
+		if (f->answers[w.index]->address == address)
+			return f->answers[w.index];
+	return NULL;
 }
 
-static bool grow(struct file *f)
+/* Returns the answer; NULL: out of memory. */
+static const struct wm_line_frames *add_answer(struct file *f, struct wm_line_frames *answer)
 {
-	uint32_t room = f->room ? 2 * f->room : 256;
-	struct wm_line_frames **answers;
+	uint32_t nr = f->table.nr, room = f->room ? 2 * f->room : 256;
+	struct wm_line_frames **more;
 
-	if (2 * f->nr < f->room)
-		return true;
-	answers = calloc(room, sizeof(*answers));
-	if (!answers)
-		return false;
-	for (uint32_t i = 0; i < f->room; i++)
-		if (f->answers[i])
-			*place_of(answers, room, f->answers[i]->address) = f->answers[i];
-	free(f->answers);
-	f->answers = answers;
-	f->room = room;
-	return true;
+	if (!answer)
+		return NULL;
+	if (nr == f->room) {
+		more = reallocarray(f->answers, room, sizeof(*more));
+		if (!more)
+			return NULL;
+		f->answers = more;
+		f->room = room;
+	}
+	if (wm_table_add(&f->table, wm_table_hash(&f->table, answer->address), nr))
+		return NULL;
+	return f->answers[nr] = answer;
 }
 
 static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t address)
@@ -192,17 +196,15 @@ static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t a
 static const struct wm_line_frames *find(struct wm_lines *l, const struct wm_place *place)
 {
 	struct file *f = file_of(l, place->module);
-	struct wm_line_frames **at;
+	const struct wm_line_frames *answer;
 	uint64_t address;
 
-	if (!f || !f->lines || !wm_symbols_address(l->symbols, place, &address) || !grow(f))
+	if (!f || !f->lines || !wm_symbols_address(l->symbols, place, &address))
 		return NULL;
-	at = place_of(f->answers, f->room, address);
-	if (!*at) {
-		*at = ask(l, f, address);
-		f->nr += *at != NULL;
-	}
-	return *at && (*at)->nr ? *at : NULL;
+	answer = find_answer(f, address);
+	if (!answer)
+		answer = add_answer(f, ask(l, f, address));
+	return answer && answer->nr ? answer : NULL;
 }
 
 const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place)

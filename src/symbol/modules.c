@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* modules.c - a hash table of modules by their keys; see modules.h. */
+/* modules.c - see modules.h. */
 #include "symbol/modules.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/table.h"
 
 static const char kernel[] = "[kernel.kallsyms]";
 
@@ -18,19 +19,11 @@ struct told {
 	unsigned char id[WM_MODULE_BUILD_BYTES];
 };
 
-/*
- * A hash table with open addressing; its size is a power of two. A slot is an index + 1, or 0 when
- * it is free.
- */
-struct index {
-	uint32_t *places, room, nr;
-};
-
 struct wm_modules {
 	struct wm_arena arena;
 	struct wm_module **all;
 	struct told *told;
-	struct index by_key, by_path; /* indexes of all[] and of told[] */
+	struct wm_table by_key, by_path; /* tables of all[] and of told[] */
 	struct wm_trace *trace;
 	struct wm_kernel_mark kernel;
 };
@@ -39,8 +32,11 @@ struct wm_modules *wm_modules_create(void)
 {
 	struct wm_modules *m = calloc(1, sizeof(*m));
 
-	if (m)
-		wm_arena_init(&m->arena, SIZE_MAX);
+	if (!m)
+		return NULL;
+	wm_arena_init(&m->arena, SIZE_MAX);
+	wm_table_init(&m->by_key);
+	wm_table_init(&m->by_path);
 	return m;
 }
 
@@ -49,8 +45,8 @@ void wm_modules_destroy(struct wm_modules *m)
 	if (!m)
 		return;
 	wm_arena_done(&m->arena);
-	free(m->by_key.places);
-	free(m->by_path.places);
+	wm_table_done(&m->by_key);
+	wm_table_done(&m->by_path);
 	free(m);
 }
 
@@ -64,49 +60,7 @@ struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index)
 	return m->all[index];
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *b = data;
-
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ b[i]) * 0x100000001b3ull;
-	return hash ^ hash >> 29;
-}
-
-/* Doubles the table; the caller rehashes. */
-static int grow_index(struct index *x)
-{
-	uint32_t room = x->room ? 2 * x->room : 64;
-	uint32_t *places = calloc(room, sizeof(*places));
-
-	if (!places)
-		return -ENOMEM;
-	free(x->places);
-	x->places = places;
-	x->room = room;
-	return 0;
-}
-
-static bool is_full(const struct index *x)
-{
-	return 4 * (uint64_t)x->nr >= 3 * (uint64_t)x->room;
-}
-
-static void take_place(struct index *x, uint64_t hash, uint32_t value)
-{
-	uint32_t at = (uint32_t)hash & (x->room - 1);
-
-	while (x->places[at])
-		at = (at + 1) & (x->room - 1);
-	x->places[at] = value + 1;
-}
-
 /* ---- builds stated separately -------------------------------------------- */
-
-static uint64_t hash_path(const char *path, size_t bytes)
-{
-	return hash_bytes(0xcbf29ce484222325ull, path, bytes);
-}
 
 static bool same_text(const char *have, const char *path, size_t bytes)
 {
@@ -115,43 +69,30 @@ static bool same_text(const char *have, const char *path, size_t bytes)
 
 static struct told *find_told(const struct wm_modules *m, const char *path, size_t bytes)
 {
-	const struct index *x = &m->by_path;
+	struct wm_table_walk w = wm_table_walk(wm_table_hash_bytes(&m->by_path, path, bytes));
 
-	if (!x->room)
-		return NULL;
-	for (uint32_t at = (uint32_t)hash_path(path, bytes) & (x->room - 1); x->places[at];
-	     at = (at + 1) & (x->room - 1)) {
-		struct told *t = &m->told[x->places[at] - 1];
-
-		if (same_text(t->path, path, bytes))
-			return t;
-	}
+	while (wm_table_next(&m->by_path, &w))
+		if (same_text(m->told[w.index].path, path, bytes))
+			return &m->told[w.index];
 	return NULL;
 }
 
 static struct told *add_told(struct wm_modules *m, const char *path, size_t bytes)
 {
-	struct index *x = &m->by_path;
-	struct told *more, *t;
+	uint32_t nr = m->by_path.nr;
+	struct told *more;
 
-	if (x->nr >= WM_MODULES_MAX)
+	if (nr >= WM_MODULES_MAX)
 		return NULL;
-	if (is_full(x)) {
-		if (grow_index(x))
-			return NULL;
-		for (uint32_t i = 0; i < x->nr; i++)
-			take_place(x, hash_path(m->told[i].path, strlen(m->told[i].path)), i);
-	}
-	more = wm_arena_grow(&m->arena, m->told, x->nr, sizeof(*more));
+	more = wm_arena_grow(&m->arena, m->told, nr, sizeof(*more));
 	if (!more)
 		return NULL;
 	m->told = more;
-	t = &m->told[x->nr];
-	t->path = wm_arena_copy(&m->arena, path, bytes);
-	if (!t->path)
+	more[nr].path = wm_arena_copy(&m->arena, path, bytes);
+	if (!more[nr].path ||
+	    wm_table_add(&m->by_path, wm_table_hash_bytes(&m->by_path, path, bytes), nr))
 		return NULL;
-	take_place(x, hash_path(path, bytes), x->nr++);
-	return t;
+	return &more[nr];
 }
 
 static size_t cut_id(size_t bytes)
@@ -189,23 +130,21 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 /* ---- modules ---------------------------------------------------------------- */
 
 /*
- * A module and the hash of its key. Modules with the same path differ only by the build-ids that
+ * A module. Modules with the same path differ only by the build-ids that
  * came with their mappings.
  */
 struct entry {
 	struct wm_module module;
-	uint64_t hash;
 	bool by_build;
 };
 
-static uint64_t hash_key(const struct wm_module_key *k)
+static uint64_t hash_key(const struct wm_modules *m, const struct wm_module_key *k)
 {
-	uint64_t hash = hash_path(k->path, k->path_bytes);
+	uint64_t hash = wm_table_hash_bytes(&m->by_key, k->path, k->path_bytes);
+	uint32_t pid = k->kind == WM_MODULE_JIT ? (uint32_t)k->pid : 0;
 
-	hash = hash_bytes(hash, k->build_id, cut_id(k->build_id_bytes));
-	if (k->kind == WM_MODULE_JIT)
-		hash = hash_bytes(hash, &k->pid, sizeof(k->pid));
-	return hash_bytes(hash, &(uint8_t){k->kind}, 1);
+	hash = wm_mix_bytes(hash, k->build_id, cut_id(k->build_id_bytes));
+	return wm_mix(hash ^ pid, hash ^ k->kind);
 }
 
 static bool is_it(const struct entry *e, const struct wm_module_key *k)
@@ -297,14 +236,13 @@ static const char *jit_name(struct wm_modules *m, int32_t pid)
 			     (size_t)snprintf(name, sizeof(name), "[JIT] tid %d", pid));
 }
 
-static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
+static struct entry *make(struct wm_modules *m, const struct wm_module_key *k)
 {
 	struct entry *e = wm_arena_get(&m->arena, sizeof(*e));
 	const struct told *t = NULL;
 
 	if (!e)
 		return NULL;
-	e->hash = hash;
 	e->by_build = k->build_id_bytes > 0;
 	e->module.kind = k->kind;
 	e->module.pid = k->pid;
@@ -328,43 +266,33 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, u
 
 static struct wm_module *add(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
 {
-	struct index *x = &m->by_key;
+	uint32_t nr = m->by_key.nr;
 	struct wm_module **more;
 	struct entry *e;
 
-	if (x->nr >= WM_MODULES_MAX)
+	if (nr >= WM_MODULES_MAX)
 		return NULL;
-	if (is_full(x)) {
-		if (grow_index(x))
-			return NULL;
-		for (uint32_t i = 0; i < x->nr; i++)
-			take_place(x, ((struct entry *)m->all[i])->hash, i);
-	}
-	more = wm_arena_grow(&m->arena, m->all, x->nr, sizeof(*more));
+	more = wm_arena_grow(&m->arena, m->all, nr, sizeof(*more));
 	if (!more)
 		return NULL;
 	m->all = more;
-	e = make(m, k, hash);
-	if (!e)
+	e = make(m, k);
+	if (!e || wm_table_add(&m->by_key, hash, nr))
 		return NULL;
-	e->module.index = x->nr;
-	m->all[x->nr] = &e->module;
-	take_place(x, hash, x->nr++);
+	e->module.index = nr;
+	m->all[nr] = &e->module;
 	return &e->module;
 }
 
 static struct wm_module *find(const struct wm_modules *m, const struct wm_module_key *k,
 			      uint64_t hash)
 {
-	const struct index *x = &m->by_key;
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	if (!x->room)
-		return NULL;
-	for (uint32_t at = (uint32_t)hash & (x->room - 1); x->places[at];
-	     at = (at + 1) & (x->room - 1)) {
-		struct entry *e = (struct entry *)m->all[x->places[at] - 1];
+	while (wm_table_next(&m->by_key, &w)) {
+		struct entry *e = (struct entry *)m->all[w.index];
 
-		if (e->hash == hash && is_it(e, k))
+		if (is_it(e, k))
 			return &e->module;
 	}
 	return NULL;
@@ -385,7 +313,7 @@ struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_ke
 		k.path_bytes = kmodule_name(key->path, bytes, name);
 		k.path = name;
 	}
-	hash = hash_key(&k);
+	hash = hash_key(m, &k);
 	found = find(m, &k, hash);
 	if (!found)
 		found = add(m, &k, hash);

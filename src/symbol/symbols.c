@@ -12,8 +12,7 @@
 
 #include "symbol/symbols_int.h"
 
-#define HITS_MAX (1u << 20) /* cached addresses per build */
-#define BUCKETS  1024u
+#define HITS_MAX (1u << 19) /* cached addresses per build */
 
 /* A table that the background thread reads. */
 struct ahead {
@@ -29,7 +28,9 @@ struct wm_symbols {
 	struct wm_symbols_options options;
 	struct ahead ahead;
 	struct wm_arena arena;
-	struct wm_module_symbols *builds[BUCKETS];
+	struct wm_module_symbols *all;
+	struct wm_module_symbols **shared; /* those that another module may use */
+	struct wm_table shared_table;
 	uint64_t counts[WM_UNNAMED_NR];
 };
 
@@ -42,6 +43,7 @@ struct wm_symbols *wm_symbols_create(const struct wm_symbols_options *options)
 	if (options)
 		s->options = *options;
 	wm_arena_init(&s->arena, SIZE_MAX);
+	wm_table_init(&s->shared_table);
 	return s;
 }
 
@@ -51,6 +53,7 @@ static void destroy_table(struct wm_module_symbols *t)
 	free(t->made);
 	free(t->segments);
 	free(t->hits);
+	wm_table_done(&t->hit_table);
 	free(t);
 }
 
@@ -59,14 +62,13 @@ void wm_symbols_destroy(struct wm_symbols *s)
 	if (!s)
 		return;
 	wm_symbols_settle(s);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		while (s->builds[i]) {
-			struct wm_module_symbols *t = s->builds[i];
+	while (s->all) {
+		struct wm_module_symbols *t = s->all;
 
-			s->builds[i] = t->next;
-			destroy_table(t);
-		}
+		s->all = t->next;
+		destroy_table(t);
 	}
+	wm_table_done(&s->shared_table);
 	wm_arena_done(&s->arena);
 	free(s);
 }
@@ -90,17 +92,11 @@ static bool is_shared(const struct wm_module_symbols *t, const struct wm_module 
 	       !memcmp(t->build_id, m->build_id, m->build_id_bytes) && t->why == WM_NAMED;
 }
 
-static struct wm_module_symbols **bucket_of(struct wm_symbols *s, const struct wm_module *m)
+static uint64_t hash_of(const struct wm_symbols *s, const struct wm_module *m)
 {
-	uint64_t hash = 0;
-
 	if (is_kernel(m))
-		hash = (uintptr_t)m->trace;
-	else
-		memcpy(&hash, m->build_id, sizeof(hash));
-	if (!is_kernel(m) && !m->build_id_bytes)
-		hash = m->index;
-	return &s->builds[(hash * 0x9e3779b97f4a7c15ull) >> 54];
+		return wm_table_hash(&s->shared_table, (uintptr_t)m->trace);
+	return wm_table_hash_bytes(&s->shared_table, m->build_id, m->build_id_bytes);
 }
 
 static int load(const struct wm_symbols *s, struct wm_module_symbols *t, const struct wm_module *m)
@@ -129,6 +125,7 @@ static int load(const struct wm_symbols *s, struct wm_module_symbols *t, const s
 static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
 		       const struct wm_module *m)
 {
+	wm_table_init(&t->hit_table);
 	if (!load(s, t, m))
 		return;
 	wm_code_done(&t->code);
@@ -138,22 +135,39 @@ static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
 
 static struct wm_module_symbols *find_table(struct wm_symbols *s, const struct wm_module *m)
 {
-	struct wm_module_symbols *t = *bucket_of(s, m);
+	struct wm_table_walk w = wm_table_walk(hash_of(s, m));
 
-	while (t && !is_shared(t, m))
-		t = t->next;
-	return t;
+	while (wm_table_next(&s->shared_table, &w))
+		if (is_shared(s->shared[w.index], m))
+			return s->shared[w.index];
+	return NULL;
+}
+
+/* Out of memory, other modules of the build read their own. */
+static void share_table(struct wm_symbols *s, const struct wm_module *m,
+			struct wm_module_symbols *t)
+{
+	uint32_t nr = s->shared_table.nr;
+	struct wm_module_symbols **more;
+
+	if (!is_kernel(m) && !m->build_id_bytes)
+		return;
+	more = wm_arena_grow(&s->arena, s->shared, nr, sizeof(*more));
+	if (!more)
+		return;
+	s->shared = more;
+	if (!wm_table_add(&s->shared_table, hash_of(s, m), nr))
+		s->shared[nr] = t;
 }
 
 static void add_table(struct wm_symbols *s, struct wm_module *m, struct wm_module_symbols *t)
 {
-	struct wm_module_symbols **bucket = bucket_of(s, m);
-
 	if (is_kernel(m) && t->why == WM_NAMED)
 		t->moved = wm_kernel_moved(&t->code, m->kernel);
-	t->next = *bucket;
-	*bucket = t;
+	t->next = s->all;
+	s->all = t;
 	m->symbols = t;
+	share_table(s, m, t);
 }
 
 static struct wm_module_symbols *table_of(struct wm_symbols *s, struct wm_module *m)
@@ -248,40 +262,34 @@ bool wm_symbols_address(struct wm_symbols *s, const struct wm_place *place, uint
 
 /* ---- the cache ------------------------------------------------------------------------ */
 
-static struct wm_symbol_hit *place_of(const struct wm_module_symbols *t, uint64_t address)
+static const struct wm_symbol_hit *find_hit(const struct wm_module_symbols *t, uint64_t address)
 {
-	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 32) & (t->room_hits - 1);
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&t->hit_table, address));
 
-	while (t->hits[at].used && t->hits[at].address != address)
-		at = (at + 1) & (t->room_hits - 1);
-	return &t->hits[at];
+	while (wm_table_next(&t->hit_table, &w))
+		if (t->hits[w.index].address == address)
+			return &t->hits[w.index];
+	return NULL;
 }
 
-/* Doubles the table; at its maximum size, empties it instead. */
-static bool make_room(struct wm_module_symbols *t)
+/* At its maximum size, the cache is emptied. Out of memory, the hit is not kept. */
+static void keep_hit(struct wm_module_symbols *t, struct wm_symbol_hit hit)
 {
-	struct wm_symbol_hit *old = t->hits;
-	uint32_t room = t->room_hits;
+	uint32_t room = t->room_hits ? 2 * t->room_hits : 128, nr;
+	struct wm_symbol_hit *more;
 
-	if (2 * t->nr_hits < room)
-		return true;
-	if (room >= HITS_MAX) {
-		memset(t->hits, 0, room * sizeof(*t->hits));
-		t->nr_hits = 0;
-		return true;
-	}
-	t->room_hits = room ? 2 * room : 256;
-	t->hits = calloc(t->room_hits, sizeof(*t->hits));
-	if (!t->hits) {
-		t->hits = old;
+	if (t->hit_table.nr == HITS_MAX)
+		wm_table_clear(&t->hit_table);
+	nr = t->hit_table.nr;
+	if (nr == t->room_hits) {
+		more = reallocarray(t->hits, room, sizeof(*more));
+		if (!more)
+			return;
+		t->hits = more;
 		t->room_hits = room;
-		return false;
 	}
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i].used)
-			*place_of(t, old[i].address) = old[i];
-	free(old);
-	return true;
+	if (!wm_table_add(&t->hit_table, wm_table_hash(&t->hit_table, hit.address), nr))
+		t->hits[nr] = hit;
 }
 
 static const struct wm_symbol *look_up(struct wm_symbols *s, struct wm_module_symbols *t,
@@ -303,19 +311,13 @@ static const struct wm_symbol *look_up(struct wm_symbols *s, struct wm_module_sy
 static const struct wm_symbol *find(struct wm_symbols *s, struct wm_module_symbols *t,
 				    uint64_t address)
 {
-	struct wm_symbol_hit *hit;
+	const struct wm_symbol_hit *hit = find_hit(t, address);
 	const struct wm_symbol *found;
 
-	if (t->room_hits) {
-		hit = place_of(t, address);
-		if (hit->used)
-			return hit->symbol;
-	}
+	if (hit)
+		return hit->symbol;
 	found = look_up(s, t, address);
-	if (make_room(t)) {
-		*place_of(t, address) = (struct wm_symbol_hit){address, found, true};
-		t->nr_hits++;
-	}
+	keep_hit(t, (struct wm_symbol_hit){address, found});
 	return found;
 }
 

@@ -6,6 +6,7 @@
 #ifndef WM_SYMBOL_SYMBOLS_INT_H
 #define WM_SYMBOL_SYMBOLS_INT_H
 
+#include "base/table.h"
 #include "elf/elf_code.h"
 #include "symbol/symbols.h"
 
@@ -19,12 +20,11 @@ struct wm_module_segment {
 struct wm_symbol_hit {
 	uint64_t address;
 	const struct wm_symbol *symbol; /* NULL: there is none at the address */
-	bool used;
 };
 
 /* The symbols of one build. All modules of the build point to it. */
 struct wm_module_symbols {
-	struct wm_module_symbols *next; /* in the hash bucket */
+	struct wm_module_symbols *next; /* in the list of all */
 	struct wm_code code;
 	struct wm_symbol **made;   /* indexed like the names in `code` */
 	struct wm_symbol *whole;   /* WM_MODULE_CODE: its only symbol */
@@ -39,9 +39,9 @@ struct wm_module_symbols {
 	uint8_t build_id_bytes;
 	unsigned char build_id[WM_MODULE_BUILD_BYTES];
 	const struct wm_trace *trace;
-	/* open addressing, a power of two */
 	struct wm_symbol_hit *hits;
-	uint32_t nr_hits, room_hits;
+	uint32_t room_hits;
+	struct wm_table hit_table; /* of hits, by address */
 };
 
 /* Fill t->code, segments, why and sentence. May be called on any thread. 0 or -ENOMEM. */
