@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/table.h"
 #include "elf/elf_cfi_int.h"
 
 #define ROWS_MAX   (1u << 20) /* limit for the number of different rows of a file */
-#define PLACES_MAX (1u << 22) /* addresses cached */
+#define PLACES_MAX (1u << 21) /* addresses cached */
 #define OPS_MAX    (1u << 20) /* limit for the operations of all expressions */
 #define NO_ROW     UINT32_MAX
 
@@ -21,7 +22,6 @@
 struct place {
 	uint64_t address;
 	uint32_t row;
-	bool used;
 };
 
 struct wm_elf_cfi {
@@ -33,11 +33,10 @@ struct wm_elf_cfi {
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
-	/* Hash table with open addressing, by the contents of rows: row index + 1. */
-	uint32_t *by_content;
-	uint32_t room_by_content;
-	struct place *places; /* open addressing */
-	uint32_t nr_places, room_places;
+	struct wm_table row_table; /* by the row's contents */
+	struct place *places;
+	uint32_t room_places;
+	struct wm_table place_table; /* by address */
 };
 
 static const uint8_t x86_saved[] = {3, 6, 7, 12, 13, 14, 15, 16};
@@ -131,6 +130,8 @@ int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug, stru
 	if (!c)
 		return -ENOMEM;
 	c->fd = -1;
+	wm_table_init(&c->row_table);
+	wm_table_init(&c->place_table);
 	c->machine = machine_of(any);
 	if (!try_file(c, image, false) && !try_file(c, image, true) && !try_file(c, debug, true)) {
 		wm_elf_cfi_close(c);
@@ -147,8 +148,9 @@ void wm_elf_cfi_close(struct wm_elf_cfi *c)
 	let_go(c);
 	free(c->rows);
 	free(c->ops);
-	free(c->by_content);
 	free(c->places);
+	wm_table_done(&c->row_table);
+	wm_table_done(&c->place_table);
 	free(c);
 }
 
@@ -284,24 +286,11 @@ static bool read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_r
 
 /* ---- each row is stored once --------------------------------------------------------- */
 
-static uint32_t hash_row(const struct wm_cfi_row *row)
+static uint64_t hash_row(const struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 {
-	const unsigned char *b = (const unsigned char *)row;
-	uint64_t hash = 0xcbf29ce484222325ull;
-	size_t bytes = offsetof(struct wm_cfi_row, rules) + row->nr_rules * sizeof(row->rules[0]);
-
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ b[i]) * 0x100000001b3ull;
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
-static uint32_t *place_of_row(const struct wm_elf_cfi *c, const struct wm_cfi_row *row)
-{
-	uint32_t at = hash_row(row) & (c->room_by_content - 1);
-
-	while (c->by_content[at] && memcmp(&c->rows[c->by_content[at] - 1], row, sizeof(*row)) != 0)
-		at = (at + 1) & (c->room_by_content - 1);
-	return &c->by_content[at];
+	return wm_table_hash_bytes(&c->row_table, row,
+				   offsetof(struct wm_cfi_row, rules) +
+				       row->nr_rules * sizeof(row->rules[0]));
 }
 
 static bool make_room(struct wm_elf_cfi *c)
@@ -318,31 +307,21 @@ static bool make_room(struct wm_elf_cfi *c)
 		return false;
 	c->rows = rows;
 	c->room_rows = room;
-	free(c->by_content);
-	c->room_by_content = 2 * room;
-	c->by_content = calloc(c->room_by_content, sizeof(*c->by_content));
-	if (!c->by_content) {
-		c->nr_rows = c->room_rows = c->room_by_content = 0;
-		c->nr_places = 0;
-		memset(c->places, 0, c->room_places * sizeof(*c->places));
-		return false;
-	}
-	for (uint32_t i = 0; i < c->nr_rows; i++)
-		*place_of_row(c, &c->rows[i]) = i + 1;
 	return true;
 }
 
 static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 {
-	uint32_t *at = c->room_rows ? place_of_row(c, row) : NULL;
+	uint64_t hash = hash_row(c, row);
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	if (at && *at)
-		return *at - 1;
-	if (!make_room(c))
+	while (wm_table_next(&c->row_table, &w))
+		if (memcmp(&c->rows[w.index], row, sizeof(*row)) == 0)
+			return w.index;
+	if (!make_room(c) || wm_table_add(&c->row_table, hash, c->nr_rows))
 		return NO_ROW;
 	c->rows[c->nr_rows] = *row;
-	*place_of_row(c, row) = ++c->nr_rows;
-	return c->nr_rows - 1;
+	return c->nr_rows++;
 }
 
 static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
@@ -363,56 +342,36 @@ static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
 
 /* ---- each address is looked up once ----------------------------------------------------- */
 
-static struct place *place_of(const struct wm_elf_cfi *c, uint64_t address)
+/* At its maximum size, the cache is emptied. Out of memory, the address is not kept. */
+static void keep_place(struct wm_elf_cfi *c, struct place place)
 {
-	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 32) & (c->room_places - 1);
+	uint32_t room = c->room_places ? 2 * c->room_places : 512, nr;
+	struct place *more;
 
-	while (c->places[at].used && c->places[at].address != address)
-		at = (at + 1) & (c->room_places - 1);
-	return &c->places[at];
-}
-
-static bool grow_places(struct wm_elf_cfi *c)
-{
-	struct place *old = c->places;
-	uint32_t room = c->room_places;
-
-	if (2 * c->nr_places < room)
-		return true;
-	if (room >= PLACES_MAX) {
-		memset(c->places, 0, room * sizeof(*c->places));
-		c->nr_places = 0;
-		return true;
-	}
-	c->room_places = room ? 2 * room : 1024;
-	c->places = calloc(c->room_places, sizeof(*c->places));
-	if (!c->places) {
-		c->places = old;
+	if (c->place_table.nr == PLACES_MAX)
+		wm_table_clear(&c->place_table);
+	nr = c->place_table.nr;
+	if (nr == c->room_places) {
+		more = reallocarray(c->places, room, sizeof(*more));
+		if (!more)
+			return;
+		c->places = more;
 		c->room_places = room;
-		return false;
 	}
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i].used)
-			*place_of(c, old[i].address) = old[i];
-	free(old);
-	return true;
+	if (!wm_table_add(&c->place_table, wm_table_hash(&c->place_table, place.address), nr))
+		c->places[nr] = place;
 }
 
 static uint32_t row_of(struct wm_elf_cfi *c, uint64_t address)
 {
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&c->place_table, address));
 	uint32_t row;
 
-	if (c->room_places) {
-		const struct place *known = place_of(c, address);
-
-		if (known->used)
-			return known->row;
-	}
+	while (wm_table_next(&c->place_table, &w))
+		if (c->places[w.index].address == address)
+			return c->places[w.index].row;
 	row = find_row(c, address);
-	if (grow_places(c)) {
-		*place_of(c, address) = (struct place){address, row, true};
-		c->nr_places++;
-	}
+	keep_place(c, (struct place){address, row});
 	return row;
 }
 
