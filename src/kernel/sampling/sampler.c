@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/table.h"
 #include "kernel/perf_event.h"
 
 #define RING_MAX ((size_t)8 << 20)
@@ -23,7 +24,6 @@ struct place {
 	struct wm_perf_ring ring;
 };
 
-/* An entry of a hash table with open addressing, whose size is a power of two; id 0: free. */
 struct id {
 	uint64_t id;
 	size_t event;
@@ -41,7 +41,8 @@ struct wm_sampler {
 	struct opened *fds; /* descriptors; those for tasks' activity come first */
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
-	size_t nr_ids, room_ids;
+	uint32_t room_ids;
+	struct wm_table id_table;
 	bool *user_only;  /* by event */
 	bool counts_lost; /* the kernel counts lost records for each event */
 	bool plain_tasks; /* the kernel is too old for build-ids in mapping records */
@@ -51,45 +52,43 @@ struct wm_sampler {
 
 static struct id *find(const struct wm_sampler *s, uint64_t id)
 {
-	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (s->room_ids - 1);
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&s->id_table, id));
 
-	while (s->ids[at].id && s->ids[at].id != id)
-		at = (at + 1) & (s->room_ids - 1);
-	return &s->ids[at];
+	while (wm_table_next(&s->id_table, &w))
+		if (s->ids[w.index].id == id)
+			return &s->ids[w.index];
+	return NULL;
 }
 
 static int add_id(struct wm_sampler *s, int fd, size_t event)
 {
-	struct id *old = s->ids, *to;
-	size_t room = s->room_ids;
+	uint32_t nr = s->id_table.nr, room = s->room_ids ? 2 * s->room_ids : 64;
+	struct id *known, *more;
 	uint64_t id;
 
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return -errno;
-	if (2 * (s->nr_ids + 1) > room) {
-		s->room_ids = room ? 2 * room : 64;
-		s->ids = calloc(s->room_ids, sizeof(*s->ids));
-		if (!s->ids) {
-			s->ids = old;
-			s->room_ids = room;
-			return -ENOMEM;
-		}
-		for (size_t i = 0; i < room; i++)
-			if (old[i].id)
-				*find(s, old[i].id) = old[i];
-		free(old);
+	known = find(s, id);
+	if (known) {
+		known->event = event;
+		return 0;
 	}
-	to = find(s, id);
-	s->nr_ids += !to->id;
-	*to = (struct id){id, event};
-	return 0;
+	if (nr == s->room_ids) {
+		more = reallocarray(s->ids, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->ids = more;
+		s->room_ids = room;
+	}
+	s->ids[nr] = (struct id){id, event};
+	return wm_table_add(&s->id_table, wm_table_hash(&s->id_table, id), nr);
 }
 
 size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 {
-	const struct id *found = s->room_ids ? find(s, id) : NULL;
+	const struct id *found = find(s, id);
 
-	return found && found->id ? found->event : WM_SAMPLER_NONE;
+	return found ? found->event : WM_SAMPLER_NONE;
 }
 
 /* --- opening ---------------------------------------------------------------------- */
@@ -244,6 +243,7 @@ int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
 		return -ENOMEM;
 	s->plan = plan;
 	s->counts_lost = true;
+	wm_table_init(&s->id_table);
 	s->places = calloc(plan->nr_cpus, sizeof(*s->places));
 	s->user_only = calloc(plan->nr_events + 1, sizeof(*s->user_only));
 	if (!s->places || !s->user_only)
@@ -275,6 +275,7 @@ void wm_sampler_close(struct wm_sampler *s)
 	free(s->places);
 	free(s->fds);
 	free(s->ids);
+	wm_table_done(&s->id_table);
 	free(s->user_only);
 	free(s);
 }
