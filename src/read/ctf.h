@@ -11,7 +11,6 @@
 #define WM_READ_CTF_H
 
 #include "read/ctf/item_type.h"
-#include "read/ctf/meta/ctf2_parse.h"
 #include "read/ctf/trace.h"
 
 #endif

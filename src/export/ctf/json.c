@@ -123,7 +123,7 @@ static void location(struct wm_text *t, const char *key, const struct wm_cx_node
 {
 	wm_text_f(t, ",\"%s-field-location\":{", key);
 	if (!n->count && n->ref.scope < WM_CTF_NR_SCOPES)
-		wm_text_f(t, "\"origin\":\"%s\",", wm_ctf2_origins[n->ref.scope]);
+		wm_text_f(t, "\"origin\":\"%s\",", wm_ctf_scope_origins[n->ref.scope]);
 	wm_text_str(t, "\"path\":[");
 	if (n->count)
 		quoted(t, n->count);
@@ -447,9 +447,9 @@ static void event(struct wm_text *t, const struct wm_cx_class *c, const struct w
 				   "\"id\":%llu,\"name\":",
 		  (unsigned long long)c->id, (unsigned long long)e->id);
 	quoted(t, e->type->name);
-	if (level >= 0 && level < (int)WM_CTF2_LEVELS)
+	if (level >= 0 && level < (int)WM_CTF_NR_LEVELS)
 		wm_text_f(t, ",\"attributes\":{\"babeltrace.org,2020\":{\"log-level\":\"%s\"}}",
-			  wm_ctf2_levels[level]);
+			  wm_ctf_level_names[level]);
 	else if (level >= 0)
 		wm_text_f(t, ",\"attributes\":{\"lttng.org,2009\":{\"log-level\":%d}}", level);
 	if (context) {

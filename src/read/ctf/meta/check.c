@@ -58,15 +58,6 @@ static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char
 	return t;
 }
 
-const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3] = {
-    [WM_CTF_PACKET_HEADER] = {"trace", "packet", "header"},
-    [WM_CTF_PACKET_CONTEXT] = {"stream", "packet", "context"},
-    [WM_CTF_EVENT_HEADER] = {"stream", "event", "header"},
-    [WM_CTF_STREAM_EVENT_CONTEXT] = {"stream", "event", "context"},
-    [WM_CTF_EVENT_CONTEXT] = {"event", "context", NULL},
-    [WM_CTF_EVENT_FIELDS] = {"event", "fields", NULL},
-};
-
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret)
 {
 	*ret = ref->scope;

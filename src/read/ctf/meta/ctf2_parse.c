@@ -296,12 +296,6 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 	}
 }
 
-const char *const wm_ctf2_levels[WM_CTF2_LEVELS] = {
-    "emergency",    "alert",      "critical",       "error",         "warning",
-    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
-    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
-};
-
 /* Reads a log level: a number in LTTng's numbering, or one of babeltrace2's names. */
 static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
@@ -312,8 +306,8 @@ static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 
 	if (json_is_integer(level))
 		e->level = json_integer_value(level);
-	for (size_t i = 0; json_is_string(level) && i < WM_CTF2_LEVELS; i++) {
-		if (!strcmp(json_string_value(level), wm_ctf2_levels[i]))
+	for (size_t i = 0; json_is_string(level) && i < WM_CTF_NR_LEVELS; i++) {
+		if (!strcmp(json_string_value(level), wm_ctf_level_names[i]))
 			e->level = (int64_t)i;
 	}
 }

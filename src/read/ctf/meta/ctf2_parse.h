@@ -8,11 +8,6 @@
 
 #include "read/ctf/meta/type.h"
 
-#define WM_CTF2_LEVELS 15u
-
-extern const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES]; /* names of scopes in field locations */
-extern const char *const wm_ctf2_levels[WM_CTF2_LEVELS];    /* babeltrace2's names of log levels */
-
 /*
  * Adds the contents of the fragments to `m`. On failure `m` has the fragments before the invalid
  * one, and `diag` the position in it: lines are counted from the begin of the fragment.

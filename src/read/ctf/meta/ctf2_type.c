@@ -305,15 +305,6 @@ static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->length = wm_ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
 }
 
-const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES] = {
-    [WM_CTF_PACKET_HEADER] = "packet-header",
-    [WM_CTF_PACKET_CONTEXT] = "packet-context",
-    [WM_CTF_EVENT_HEADER] = "event-record-header",
-    [WM_CTF_STREAM_EVENT_CONTEXT] = "event-record-common-context",
-    [WM_CTF_EVENT_CONTEXT] = "event-record-specific-context",
-    [WM_CTF_EVENT_FIELDS] = "event-record-payload",
-};
-
 static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
 {
 	json_t *place = wm_ctf2_need(p, v, key), *name;
@@ -323,7 +314,7 @@ static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_r
 
 	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
 	for (i = 0; origin && i < WM_CTF_NR_SCOPES; i++) {
-		if (!strcmp(origin, wm_ctf2_origins[i]))
+		if (!strcmp(origin, wm_ctf_scope_origins[i]))
 			ret->scope = (enum wm_ctf_scope)i;
 	}
 	if (!count || count > WM_CTF_DEPTH_MAX || (origin && ret->scope == WM_CTF_RELATIVE)) {

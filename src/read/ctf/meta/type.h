@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "trace/ctf_words.h"
 
 #define WM_CTF_METADATA_MAX (64u << 20)  /* limit of bytes of a metadata file */
 #define WM_CTF_MEMORY_MAX   (512u << 20) /* limit of bytes of its tree */
@@ -58,18 +59,6 @@ enum wm_ctf_encoding {
 	WM_CTF_NR_ENCODINGS
 };
 
-/* The six scopes, outermost first: where a type is used, or where a reference starts. */
-enum wm_ctf_scope {
-	WM_CTF_PACKET_HEADER,
-	WM_CTF_PACKET_CONTEXT,
-	WM_CTF_EVENT_HEADER,
-	WM_CTF_STREAM_EVENT_CONTEXT, /* "event.context" of a stream; CTF 2 common context */
-	WM_CTF_EVENT_CONTEXT,        /* "context" of an event; CTF 2 specific context */
-	WM_CTF_EVENT_FIELDS,
-	WM_CTF_NR_SCOPES,
-	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* a reference that starts at the enclosing structure */
-};
-
 /* The purpose of a field; derived from its name in CTF 1.8, from roles in CTF 2. */
 enum wm_ctf_role {
 	WM_CTF_NO_ROLE,
@@ -98,10 +87,6 @@ struct wm_ctf_member {
 	/* VARIANT and OPTIONAL of CTF 2: selector values that choose the option. */
 	uint32_t nr_ranges;
 	const struct wm_ctf_range *ranges;
-};
-
-struct wm_ctf_range {
-	int64_t low, high; /* of an unsigned enumeration: cast to uint64_t */
 };
 
 struct wm_ctf_label {
@@ -217,9 +202,6 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
  * order. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
-
-/* Names of scopes in CTF 1.8, of two or three words. */
-extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
 
 /* In CTF 1.8 the first names of a path are its scope. Returns the number of these names. */
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);

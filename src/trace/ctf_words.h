@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_words.h - the scopes and log levels of CTF, and their names in the metadata of CTF 1.8 and
+ * CTF 2. Shared by the reader and by the writers of metadata; independent of both.
+ */
+#ifndef WM_TRACE_CTF_WORDS_H
+#define WM_TRACE_CTF_WORDS_H
+
+#include <stdint.h>
+
+/* The six scopes, outermost first: where a type is used, or where a reference starts. */
+enum wm_ctf_scope {
+	WM_CTF_PACKET_HEADER,
+	WM_CTF_PACKET_CONTEXT,
+	WM_CTF_EVENT_HEADER,
+	WM_CTF_STREAM_EVENT_CONTEXT, /* "event.context" of a stream; CTF 2 common context */
+	WM_CTF_EVENT_CONTEXT,        /* "context" of an event; CTF 2 specific context */
+	WM_CTF_EVENT_FIELDS,
+	WM_CTF_NR_SCOPES,
+	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* a reference that starts at the enclosing structure */
+};
+
+/* Values of a label, or of a tag that selects an option. */
+struct wm_ctf_range {
+	int64_t low, high; /* of an unsigned number: cast to uint64_t */
+};
+
+#define WM_CTF_NR_LEVELS 15u
+
+/* Names of scopes in CTF 1.8, of two or three words. */
+extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
+
+/* Names of scopes in field locations of CTF 2. */
+extern const char *const wm_ctf_scope_origins[WM_CTF_NR_SCOPES];
+
+/* babeltrace2's names of log levels; the index is LTTng's number. */
+extern const char *const wm_ctf_level_names[WM_CTF_NR_LEVELS];
+
+#endif
