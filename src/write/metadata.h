@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata.h - the text of a trace's `metadata` file, in CTF 1.8 (TSDL) and in CTF 2 (JSON),
- * through one table of functions. doc/format/trace.md describes it. Uses event classes; independent
- * of files and packets.
+ * metadata.h - the text of a trace's `metadata` file, in CTF 1.8 (TSDL) and in CTF 2 (JSON). The
+ * caller describes the trace with the structures below, and one table of functions for each
+ * language prints them. Used by the trace writer (describe.c) and by the exporters of CTF.
+ * Independent of files and packets.
  *
- * Names and strings come from hostile programs: the output is always well-formed.
+ * Every field begins at a byte, and numbers are little-endian. Names must fit the language: the
+ * caller makes identifiers for TSDL. Strings may come from hostile programs: the output is always
+ * well-formed.
  */
 #ifndef WM_WRITE_METADATA_H
 #define WM_WRITE_METADATA_H
@@ -12,125 +15,127 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
 #include "base/text.h"
-#include "event/class.h"
+#include "event/item.h"
+#include "trace/ctf_words.h"
 #include "trace/trace_layout.h"
 
-#define WM_TRACE_FORMAT_VERSION 1
-#define WM_COMMAND_BYTES_MAX    4096u
+#define WM_META_COUNT_BITS 32u /* of an added length or tag */
+#define WM_META_FRAME_MAX  12u /* fields */
 
-struct wm_meta_trace {
-	unsigned char uuid[WM_TRACE_UUID_BYTES];
-	char hostname[65];
-	char created[24]; /* ISO 8601 */
-	char *command;    /* NULL: unknown */
-	enum wm_clock_kind clock_kind;
-	uint64_t clock_hz, clock_start, start_realtime_ns, clock_error_ns;
-	uint64_t sample_regs;     /* registers in samples' regs_user; 0: no samples */
-	uint64_t sample_error_ns; /* upper bound of the error of the samples' times */
+enum wm_meta_language { WM_META_TSDL, WM_META_JSON };
+
+/* Refers to a length or a tag. */
+struct wm_meta_ref {
+	enum wm_ctf_scope scope; /* RELATIVE: counted from the enclosing structure */
+	uint32_t up;             /* RELATIVE: number of structures to leave */
+	uint32_t nr_names;       /* 0: no reference */
+	const char *const *names;
+	bool is_last; /* JSON: written after the class of the elements */
 };
 
-enum wm_stream_kind {
-	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
-	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
-	WM_STREAM_KIND_MIXED,    /* packets of many threads: pid and tid in the event context */
-	WM_STREAM_KIND_COUNTERS, /* counters of the whole machine from /proc: only fields */
-	/* counters of a process from /proc: pid and tid in the event context */
-	WM_STREAM_KIND_TASK_COUNTERS,
-	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: its number in the packet context; tid, flags
-				 * and preempt_count in the event context */
-	WM_STREAM_KIND_SAMPLES, /* packets of one CPU; event context: pid, tid, ip, period */
-	WM_STREAM_KIND_TASKS,   /* packets of one CPU; task events: only fields */
-	WM_NR_STREAM_KINDS
+/* A field and its class. */
+struct wm_meta_field {
+	const struct wm_type *type;
+	const char *name;       /* NULL: an element */
+	const char *alias;      /* declared name of its class; of BYTES and STRING: of one byte's */
+	const char *role;       /* in the frame of a packet or an event; only CTF 2 has roles */
+	const char *clock;      /* whose value it is; only CTF 1.8 has such fields */
+	const char *count;      /* name of the length or tag added in front of it; NULL: none */
+	struct wm_meta_ref ref; /* to a length or tag that is a field of the trace */
+	uint32_t length;        /* of BYTES and STRING: in bytes, if it is fixed */
+	uint32_t nr_parts;
+	struct wm_meta_field *parts; /* members, options, the single element */
+	uint32_t nr_ranges; /* of an option or optional: values of the tag that select it */
+	const struct wm_ctf_range *ranges;
+	/* for the caller, not printed */
+	const char *source_name;
+	const void *source;
 };
 
-/* Returns whether each packet has the events of one CPU, whose number is in the packet context. */
-static inline bool wm_stream_class_kind_has_cpu(enum wm_stream_kind kind)
+/* Returns whether an added count precedes the field, in a structure around both. */
+static inline bool wm_meta_is_wrapped(const struct wm_meta_field *f,
+				      const struct wm_meta_field *around)
 {
-	return kind >= WM_STREAM_KIND_KERNEL;
+	return f->count && (!around || around->type->kind != WM_TYPE_STRUCT);
 }
 
+/* A structure of the members of both. NULL: none. */
+struct wm_meta_scope {
+	const struct wm_meta_field *first, *second;
+};
+
+/* An entry of the environment; text NULL: a number. */
+struct wm_meta_word {
+	const char *key, *text;
+	int64_t number;
+	bool is_unsigned; /* the number is a uint64_t */
+};
+
+struct wm_meta_clock {
+	const char *id, *name, *description; /* description NULL: none */
+	const unsigned char *uuid;           /* NULL: none */
+	uint64_t hz, precision;
+	int64_t seconds, cycles;
+	bool is_epoch;
+	bool rate_first; /* frequency and offset precede precision and origin */
+};
+
+/* All that precedes the first stream class. */
+struct wm_meta_trace {
+	const unsigned char *uuid; /* NULL: none */
+	uint32_t nr_aliases, nr_words, nr_clocks;
+	const struct wm_meta_field *aliases; /* name and class of each */
+	const struct wm_meta_word *words;
+	const struct wm_meta_clock *clocks;
+	struct wm_meta_scope packet_header;
+};
+
+struct wm_meta_stream {
+	uint64_t id;
+	const char *clock; /* id of its clock; NULL: events without times */
+	struct wm_meta_scope packet_context, header, event_context;
+	uint32_t header_align; /* in bits; 0: not declared */
+	bool header_first;     /* CTF 1.8: the header of events precedes the packet context */
+};
+
+/* What waymark notes about an event that it records. */
+struct wm_meta_note {
+	uint32_t kind, line, flags, contexts, level;
+	const char *file, *print; /* NULL or "": unknown */
+};
+
+struct wm_meta_event {
+	uint64_t stream, id;
+	const char *name;
+	int level;                       /* in LTTng's numbering; below 0: none */
+	const struct wm_meta_note *note; /* NULL: none */
+	struct wm_meta_scope context, fields;
+};
+
+/* The functions append to `t`. Text that follows a trace's is never changed by later text. */
 struct wm_meta_format {
-	/* Writes everything before the first stream class. */
-	void (*preamble)(struct wm_text *t, const struct wm_meta_trace *trace);
-	/*
-	 * Append declarations after the preamble, each stream before its events. Text once written
-	 * never changes.
-	 */
-	void (*stream)(struct wm_text *t, uint32_t stream, enum wm_stream_kind kind);
-	void (*event)(struct wm_text *t, uint32_t stream, uint32_t id, uint32_t contexts,
-		      const struct wm_class *class);
+	void (*trace)(struct wm_text *t, const struct wm_meta_trace *trace);
+	void (*stream)(struct wm_text *t, const struct wm_meta_stream *stream);
+	void (*event)(struct wm_text *t, const struct wm_meta_event *event);
 };
 
-extern const struct wm_meta_format wm_meta_ctf1, wm_meta_ctf2;
-
-/* --- shared by both languages (metadata_text.c) ----------------------------- */
+extern const struct wm_meta_format wm_meta_formats[]; /* by language */
 
 /*
- * Write a text as a quoted string of TSDL or JSON. In JSON, bytes that are not UTF-8 become U+FFFD.
+ * A number of 8 to 64 bits in the frame of a packet or an event: its role follows from the name.
+ * "uuid": 16 bytes. `alias` and `clock` may be NULL.
  */
-void wm_meta_tsdl_string(struct wm_text *t, const char *s);
-void wm_meta_json_string(struct wm_text *t, const char *s);
+struct wm_meta_field wm_meta_frame_field(const char *name, uint32_t bits, const char *alias,
+					 const char *clock);
 
-const char *wm_meta_clock_name(enum wm_clock_kind kind);
-void wm_meta_uuid(struct wm_text *t, const unsigned char uuid[WM_TRACE_UUID_BYTES]);
-
-/*
- * The time from the epoch to clock value 0: whole seconds, perhaps negative, and the remaining
- * cycles, less than one second.
- */
-void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_seconds,
-			  uint64_t *ret_cycles);
-
-/* The release's version, as numbers. */
-void wm_meta_version(uint32_t ret_parts[3]);
-
-/*
- * The name of a scalar's type alias without "wm_": "i4", "u1", "b1", "c1", "z1"... A hostile
- * description cannot produce any other name.
- */
-struct wm_scalar_name {
-	char letters[3];
+/* A structure of few fields, zeroed before the first is added. Points to itself: not copied. */
+struct wm_meta_frame {
+	struct wm_meta_field fields[WM_META_FRAME_MAX], structure;
 };
-struct wm_scalar_name wm_meta_scalar(const struct wm_field *f);
+void wm_meta_frame_add(struct wm_meta_frame *frame, struct wm_meta_field field);
 
-/* A label's value, truncated to the width of its enumeration. */
-struct wm_label_value {
-	bool is_signed;
-	int64_t value; /* reinterpret as uint64_t when not signed */
-};
-struct wm_label_value wm_meta_label(const struct wm_field *f, int64_t value);
-
-/*
- * Writes "provider:name" through `quote`. The provider's part contains no colon, so that readers
- * can split the name at the first one.
- */
-void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
-			void (*quote)(struct wm_text *t, const char *s));
-
-/*
- * Length of the well-formed UTF-8 character at `s`, where at least one byte is readable; 0 when it
- * is not well-formed.
- */
-uint32_t wm_meta_utf8(const char *s);
-
-/*
- * The member names of one event, in the order of its fields. They are unique and, if `identifiers`,
- * valid identifiers. Length members have names of their own.
- */
-struct wm_meta_member {
-	char name[WM_CLASS_NAME_MAX + 16];
-	char length[WM_CLASS_NAME_MAX + 32]; /* "" except for sequences and blobs */
-};
-
-struct wm_meta_members {
-	struct wm_meta_member *at; /* one per field; NULL when out of memory */
-	uint32_t count;
-};
-/* `taken` lists names that the caller uses itself, terminated by NULL. */
-struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identifiers,
-				       const char *const *taken);
-void wm_meta_members_done(struct wm_meta_members *m);
+/* A structure of these fields, which must live as long as it. */
+struct wm_meta_field wm_meta_structure(struct wm_meta_field *fields, uint32_t nr);
 
 #endif

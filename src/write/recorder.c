@@ -93,7 +93,8 @@ int wm_recorder_stream_init(struct wm_trace_writer *w)
 		return err;
 	w->recorder.last = w->meta.clock_start;
 	for (i = 0; i < NR_EVENTS; i++)
-		w->format->event(&w->declared, WM_STREAM_RECORDER, (uint32_t)i, 0, &classes[i]);
+		wm_describe_event(&w->declared, w->language, WM_STREAM_RECORDER, (uint32_t)i, 0,
+				  &classes[i]);
 	return 0;
 }
 

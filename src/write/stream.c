@@ -52,7 +52,7 @@ int wm_stream_class_create(struct wm_trace_writer *w, enum wm_stream_kind kind,
 	s->id = w->nr_streams;
 	s->kind = kind;
 	s->max_lanes = kind == WM_STREAM_KIND_RECORDER ? 1 : w->limits.lanes_per_stream;
-	w->format->stream(&w->declared, s->id, kind);
+	wm_describe_stream(&w->declared, w->language, s->id, kind);
 	err = declared(w, before);
 	if (err)
 		goto fail;
@@ -70,7 +70,7 @@ int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, 
 	size_t before = w->declared.bytes;
 	int err;
 
-	w->format->event(&w->declared, s->id, id, event->contexts, event->class);
+	wm_describe_event(&w->declared, w->language, s->id, id, event->contexts, event->class);
 	err = declared(w, before);
 	if (err)
 		return err;
@@ -247,7 +247,7 @@ int wm_stream_class_metadata(struct wm_trace_writer *w)
 	if (!w->metadata_old)
 		return 0;
 	wm_text_init(&t);
-	w->format->preamble(&t, &w->meta);
+	wm_describe_trace(&t, w->language, &w->meta);
 	wm_text_add(&t, w->declared.data, w->declared.bytes);
 	err = t.failed ? -ENOMEM : 0;
 	if (!err)

@@ -70,7 +70,7 @@ static int open_folder(struct wm_trace_writer *w, const char *dir, bool *ret_mad
 
 static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 {
-	struct wm_meta_trace *m = &w->meta;
+	struct wm_described_trace *m = &w->meta;
 	int64_t seconds = (int64_t)(o->start_realtime_ns / WM_NS_PER_SECOND);
 
 	if (!o->clock_hz || o->clock_hz > CLOCK_HZ_MAX)
@@ -136,7 +136,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	if (!w)
 		return wm_diag_set(diag, -ENOMEM, dir, -1, "out of memory");
 	w->dirfd = w->index_dirfd = -1;
-	w->format = o->format == WM_TRACE_CTF2 ? &wm_meta_ctf2 : &wm_meta_ctf1;
+	w->language = o->format == WM_TRACE_CTF2 ? WM_META_JSON : WM_META_TSDL;
 	w->limits = (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANE_FILES_MAX,
 					      WM_MIXED_BYTES_MAX};
 	err = describe(w, o);

@@ -8,14 +8,15 @@
  *   recorder.c        the recorder's own stream
  *   mixed.c           streams of many threads' records, when lanes run out
  *   kernel.c          the kernel's events
- *   numbering.c       meaning of ids; lane.c: files; metadata*.c, ctf*: text
+ *   describe*.c       the contents of the metadata; metadata*.c: its text
+ *   numbering.c       meaning of ids; lane.c: files
  */
 #ifndef WM_WRITE_WRITER_INT_H
 #define WM_WRITE_WRITER_INT_H
 
 #include "base/text.h"
+#include "write/describe_int.h"
 #include "write/lane_int.h"
-#include "write/metadata.h"
 #include "write/numbering_int.h"
 #include "write/trace_writer.h"
 
@@ -85,8 +86,8 @@ struct wm_kernel_stream {
 
 struct wm_trace_writer {
 	int dirfd, index_dirfd;
-	struct wm_meta_trace meta;
-	const struct wm_meta_format *format;
+	struct wm_described_trace meta;
+	enum wm_meta_language language;
 	struct wm_text declared; /* all stream and event declarations so far */
 	/* the file has an older frequency, to be corrected at the next write */
 	bool clock_refined;

@@ -81,7 +81,7 @@ static int folder_get(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_fold
 
 /* --- clocks ------------------------------------------------------------------------------- */
 
-static const struct wm_ctf_metadata *metadata_of(const struct wm_cx_folder *f)
+const struct wm_ctf_metadata *wm_cx_source_metadata(const struct wm_cx_folder *f)
 {
 	return f->from && f->from->plan ? f->from->plan->metadata : NULL;
 }
@@ -91,7 +91,7 @@ static const char implicit_clock[] = "default";
 /* Returns the clock's id in the folder's list of clocks. */
 static const char *clock_id(const struct wm_cx_folder *f, const struct wm_trace_clock *c)
 {
-	const struct wm_ctf_metadata *m = metadata_of(f);
+	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
 
 	for (uint32_t i = 0; m && i < m->nr_clocks; i++)
 		if (!strcmp(m->clocks[i].name, c->name) && m->clocks[i].hz == c->hz)
@@ -108,20 +108,26 @@ static bool uses_implicit(const struct wm_cx_folder *f)
 }
 
 static bool ctf_clock(const struct wm_cx_folder *f, const struct wm_ctf_metadata *m, uint32_t i,
-		      struct wm_cx_clock *ret)
+		      struct wm_meta_clock *ret)
 {
 	const struct wm_ctf_clock *c;
 
 	if (i == m->nr_clocks && uses_implicit(f)) {
-		*ret = (struct wm_cx_clock){
+		*ret = (struct wm_meta_clock){
 		    .id = implicit_clock, .name = implicit_clock, .hz = WM_NS_PER_SECOND};
 		return true;
 	}
 	if (i >= m->nr_clocks)
 		return false;
 	c = &m->clocks[i];
-	*ret = (struct wm_cx_clock){c->id,        c->name,           c->description,   c->hz,
-				    c->precision, c->offset_seconds, c->offset_cycles, c->absolute};
+	*ret = (struct wm_meta_clock){.id = c->id,
+				      .name = c->name,
+				      .description = c->description,
+				      .hz = c->hz,
+				      .precision = c->precision,
+				      .seconds = c->offset_seconds,
+				      .cycles = c->offset_cycles,
+				      .is_epoch = c->absolute};
 	return true;
 }
 
@@ -132,10 +138,10 @@ int64_t wm_cx_base_ns(const struct wm_trace *t, const struct wm_trace_clock *c)
 		   : c->offset_ns;
 }
 
-bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_clock *ret)
+bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_meta_clock *ret)
 {
 	const struct wm_trace *t = f->cx->x->traces[f->trace];
-	const struct wm_ctf_metadata *m = metadata_of(f);
+	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
 	const struct wm_trace_clock *c;
 	int64_t base;
 
@@ -145,36 +151,11 @@ bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_clock *r
 		return false;
 	c = t->clocks[i];
 	base = wm_cx_base_ns(t, c);
-	*ret = (struct wm_cx_clock){
+	*ret = (struct wm_meta_clock){
 	    .id = c->name, .name = c->name, .hz = WM_NS_PER_SECOND, .is_epoch = c->is_epoch};
 	ret->precision = c->error_ns == UINT64_MAX ? 0 : c->error_ns;
 	ret->seconds = base / WM_NS_PER_SECOND - (base % WM_NS_PER_SECOND < 0);
 	ret->cycles = base - ret->seconds * WM_NS_PER_SECOND;
-	return true;
-}
-
-/* --- words --------------------------------------------------------------------------------- */
-
-static const char converted_by[] = "converted_by";
-
-bool wm_cx_word(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_word *ret)
-{
-	const struct wm_trace *t = f->cx->x->traces[f->trace];
-	const struct wm_ctf_metadata *m = metadata_of(f);
-	uint32_t nr = m ? m->nr_env : t->nr_words;
-
-	if (i > nr)
-		return false;
-	if (i == nr)
-		*ret = (struct wm_cx_word){.key = converted_by, .text = f->cx->x->options.tracer};
-	else if (m)
-		*ret = (struct wm_cx_word){m->env[i].key, m->env[i].text, m->env[i].number};
-	else
-		*ret = (struct wm_cx_word){.key = t->words[i].key, .text = t->words[i].text};
-	if (!m && !strcmp(ret->key, "host"))
-		ret->key = "hostname"; /* CTF's name for the host */
-	if (i < nr && !strcmp(ret->key, converted_by))
-		ret->key = "converted_before_by";
 	return true;
 }
 
@@ -185,7 +166,7 @@ static void begin_build(struct wm_cx_build *b, const struct wm_cx_class *c)
 	memset(b, 0, sizeof(*b));
 	b->arena = &c->folder->cx->arena;
 	b->language = c->folder->cx->language;
-	b->metadata = metadata_of(c->folder);
+	b->metadata = wm_cx_source_metadata(c->folder);
 	b->roots[WM_CTF_PACKET_CONTEXT] = c->packet_context;
 	b->roots[WM_CTF_STREAM_EVENT_CONTEXT] = c->stream_context;
 }
@@ -338,10 +319,10 @@ int wm_cx_class_finish(struct wm_cx_class *c)
 		return 0;
 	}
 	for (struct wm_cx_event *e = c->events; !err && e; e = e->next) {
-		struct wm_cx_node *common = e->parts[WM_PART_STREAM_CONTEXT];
+		struct wm_meta_field *common = e->parts[WM_PART_STREAM_CONTEXT];
 
 		e->common_in_fields =
-		    cx->language == WM_CX_TSDL && common && wm_cx_has_sequence(common);
+		    cx->language == WM_META_TSDL && common && wm_cx_has_sequence(common);
 		if (e->common_in_fields && e->parts[WM_PART_FIELDS])
 			err = wm_cx_make_apart(&c->folder->cx->arena, common,
 					       e->parts[WM_PART_FIELDS]);

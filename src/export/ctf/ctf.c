@@ -85,7 +85,7 @@ static int say(struct wm_export *x, int err, struct wm_diag *diag)
 	return wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s", strerror(-err));
 }
 
-static int open_any(struct wm_export *x, enum wm_cx_language language, struct wm_diag *diag)
+static int open_any(struct wm_export *x, enum wm_meta_language language, struct wm_diag *diag)
 {
 	struct wm_cx *cx = calloc(1, sizeof(*cx));
 	int err;
@@ -105,12 +105,12 @@ static int open_any(struct wm_export *x, enum wm_cx_language language, struct wm
 
 static int open_ctf1(struct wm_export *x, struct wm_diag *diag)
 {
-	return open_any(x, WM_CX_TSDL, diag);
+	return open_any(x, WM_META_TSDL, diag);
 }
 
 static int open_ctf2(struct wm_export *x, struct wm_diag *diag)
 {
-	return open_any(x, WM_CX_JSON, diag);
+	return open_any(x, WM_META_JSON, diag);
 }
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -170,13 +170,8 @@ static int write_metadata(const struct wm_cx *cx, struct wm_cx_folder *f)
 	wm_text_init(&text);
 	if (err)
 		return err;
-	if (cx->language == WM_CX_TSDL)
-		wm_cx_tsdl(&text, f);
-	else
-		wm_cx_json(&text, f);
-	if (text.failed)
-		err = -ENOMEM;
-	else if (text.bytes > WM_CTF_METADATA_MAX)
+	err = wm_cx_metadata(&text, f);
+	if (!err && text.bytes > WM_CTF_METADATA_MAX)
 		err = -EFBIG; /* waymark's own reader would refuse the metadata */
 	if (!err)
 		err = wm_cx_make_folders(cx, f->name);

@@ -3,14 +3,13 @@
  * ctf_int.h - declarations shared by the files that write CTF 1.8 and CTF 2
  * from any trace:
  *
- *   ctf.c     entry points: folders, streams, events, the two tables
- *   class.c   stream classes and their events, made on first use
- *   model.c   converts the reader's types to CTF types: a tree of nodes
- *   names.c   their names, and references to lengths and tags
- *   tsdl.c    writes that tree as CTF 1.8 metadata
- *   json.c    and as CTF 2 metadata
- *   encode.c  converts items to bytes
- *   packet.c  packets: when one begins, its frame, the index
+ *   ctf.c       entry points: folders, streams, events, the two tables
+ *   class.c     stream classes and their events, made on first use
+ *   model.c     converts the reader's types to CTF types: a tree of fields
+ *   names.c     their names, and references to lengths and tags
+ *   metadata.c  describes them; room write prints the description (write/metadata.h)
+ *   encode.c    converts items to bytes
+ *   packet.c    packets: when one begins, its frame, the index
  *
  * Every field begins at a byte, so that no two fields share a bit; numbers are
  * little-endian. The bytes of an event depend neither on the metadata language
@@ -30,89 +29,61 @@
 #include "export/loss_int.h"
 #include "read/ctf.h"
 #include "trace/trace_layout.h"
+#include "write/metadata.h"
 
-#define WM_CX_MODEL_MAX  (256u << 20) /* limit of bytes of all nodes of an output */
-#define WM_CX_EVENT_MAX  (256u << 20) /* limit of bytes of an event: larger ones are left out */
-#define WM_CX_COUNT_BITS 32u          /* bits of an added length or tag */
+#define WM_CX_MODEL_MAX (256u << 20) /* limit of bytes of all fields of an output */
+#define WM_CX_EVENT_MAX (256u << 20) /* limit of bytes of an event: larger ones are left out */
 
-enum wm_cx_language { WM_CX_TSDL, WM_CX_JSON };
-
-/* Refers to a length or a tag. */
-struct wm_cx_ref {
-	enum wm_ctf_scope scope; /* RELATIVE: counted from the enclosing structure */
-	uint32_t up;             /* RELATIVE: number of structures to leave */
-	uint32_t nr_names;
-	const char *const *names; /* as written to the output */
-};
-
-/* A field of the output. */
-struct wm_cx_node {
-	const struct wm_type *type;     /* type of its items; NULL: a scope without items */
-	const struct wm_ctf_type *from; /* the CTF type; NULL: the trace is not CTF */
-	const char *name;               /* name in the output; NULL: an element of a list */
-	const char *raw;                /* as written in the trace's metadata; NULL: not CTF */
-	const char *count;              /* name of the length or tag added for it; NULL: none */
-	/* refers to the trace's length or tag; nr_names 0: not needed, or added by the exporter */
-	struct wm_cx_ref ref;
-	uint32_t length; /* size in bytes, if it is fixed */
-	uint32_t nr_parts;
-	/* members of a structure, options of a variant, or the element of a list */
-	struct wm_cx_node *parts;
-	uint32_t nr_ranges; /* for an option: values of the tag that select it */
-	const struct wm_ctf_range *ranges;
-};
-
-/* Returns whether the exporter adds a structure that contains a count and the node. */
-static inline bool wm_cx_is_wrapped(const struct wm_cx_node *n, const struct wm_cx_node *around)
+/* The metadata's type of a field; NULL: the trace is not CTF. */
+static inline const struct wm_ctf_type *wm_cx_source(const struct wm_meta_field *f)
 {
-	return n->count && (!around || around->type->kind != WM_TYPE_STRUCT);
+	return f->source;
 }
 
 /* --- model.c ------------------------------------------------------ */
 
-/* State while nodes are made: the scopes of an event, and the enclosing structures. */
+/* State while fields are made: the scopes of an event, and the enclosing structures. */
 struct wm_cx_build {
 	struct wm_arena *arena;
-	enum wm_cx_language language;
+	enum wm_meta_language language;
 	const struct wm_ctf_metadata *metadata; /* NULL: the trace is not CTF */
 	enum wm_ctf_scope scope;
-	const struct wm_cx_node *roots[WM_CTF_NR_SCOPES];
+	const struct wm_meta_field *roots[WM_CTF_NR_SCOPES];
 	struct wm_cx_frame {
-		const struct wm_cx_node *node; /* NULL: a structure added around a length */
-		uint32_t done;                 /* members whose nodes are complete */
+		const struct wm_meta_field *field; /* NULL: a structure added around a length */
+		uint32_t done;                     /* members whose fields are complete */
 	} frames[2 * WM_CTF_DEPTH_MAX + 2];
 	uint32_t nr_frames;
 };
 
-/* Makes the nodes of a scope, and stores the topmost one in b->roots. 0, -ENOMEM or -E2BIG. */
+/* Makes the fields of a scope, and stores the topmost one in b->roots. 0, -ENOMEM or -E2BIG. */
 int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_type *type,
-		struct wm_cx_node **ret);
+		struct wm_meta_field **ret);
 
 /* Returns whether both describe the same bytes with the same names. */
-bool wm_cx_same(const struct wm_cx_node *a, const struct wm_cx_node *b);
+bool wm_cx_same(const struct wm_meta_field *a, const struct wm_meta_field *b);
 
-/* Returns whether the node contains a list without a fixed length. */
-bool wm_cx_has_sequence(const struct wm_cx_node *n);
+/* Returns whether the field contains a list without a fixed length. */
+bool wm_cx_has_sequence(const struct wm_meta_field *n);
 
 /* --- names.c ------------------------------------------------------ */
 
-/*
- * Names the members, options and counts in a node whose parts have `type` and `raw` set. 0 or
- * -ENOMEM.
- */
-int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n);
+/* Names the members, options and counts in a field whose parts have type and source_name set. 0,
+ * -ENOMEM. */
+int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n);
 
 /*
  * Finds the field that holds the length or tag of `n`; sets n->ref if the
  * output language can refer to it. Otherwise n->ref stays empty and the caller
  * adds one. 0 or -ENOMEM.
  */
-int wm_cx_resolve(const struct wm_cx_build *b, struct wm_cx_node *n);
+int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n);
 
 /*
  * Renames those parts of `a` whose names also occur in `b`, because both will be in one structure.
  */
-int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct wm_cx_node *b);
+int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a,
+		     const struct wm_meta_field *b);
 
 /* Makes a TSDL identifier of any text, in the arena. NULL: no memory. */
 const char *wm_cx_identifier(struct wm_arena *a, const char *text);
@@ -123,8 +94,8 @@ const char *wm_cx_identifier(struct wm_arena *a, const char *text);
  * Appends the bytes of the items [at, end) as those of the scope's members;
  * missing items become 0.
  */
-void wm_cx_encode(struct wm_text *out, const struct wm_cx_node *scope, const struct wm_item *items,
-		  struct wm_part_range range);
+void wm_cx_encode(struct wm_text *out, const struct wm_meta_field *scope,
+		  const struct wm_item *items, struct wm_part_range range);
 void wm_cx_put(struct wm_text *out, uint64_t value, uint32_t bytes);
 
 /* --- class.c ------------------------------------------------------ */
@@ -134,7 +105,7 @@ struct wm_cx_event {
 	struct wm_cx_class *class;
 	uint64_t id;
 	/* [STREAM_CONTEXT]: of this event, when its class has none */
-	struct wm_cx_node *parts[WM_NR_PARTS];
+	struct wm_meta_field *parts[WM_NR_PARTS];
 	/* The common fields precede the event's own, in the same structure. */
 	bool common_in_fields;
 	struct wm_cx_event *next;         /* next event in the class, by id */
@@ -149,9 +120,8 @@ struct wm_cx_class {
 	const char *clock_id;                  /* id of the clock in the output */
 	bool has_cpu;                          /* packets get an added field cpu_id */
 	uint8_t id_bytes;                      /* size of an event id: 2 or 8 */
-	/* NULL: the packet context has only the frame's fields */
-	struct wm_cx_node *packet_context;
-	struct wm_cx_node *stream_context; /* NULL: none, or each event has its own */
+	struct wm_meta_field *packet_context;  /* NULL: only the frame's fields */
+	struct wm_meta_field *stream_context;  /* NULL: none, or each event has its own */
 	struct wm_cx_event *events, **events_end;
 	uint32_t nr_events;
 	struct wm_cx_class *next;
@@ -187,28 +157,16 @@ int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
  */
 int wm_cx_class_finish(struct wm_cx_class *c);
 
-/* --- metadata: tsdl.c, json.c --------------------------- */
-
-void wm_cx_tsdl(struct wm_text *t, const struct wm_cx_folder *f);
-void wm_cx_json(struct wm_text *t, const struct wm_cx_folder *f);
-
-/* One entry of the environment. It is a number when text is NULL. */
-struct wm_cx_word {
-	const char *key, *text;
-	int64_t number;
-};
-/* Returns the i-th entry of a folder; false past the last. */
-bool wm_cx_word(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_word *ret);
-
-/* A clock of a folder. */
-struct wm_cx_clock {
-	const char *id, *name, *description;
-	uint64_t hz, precision;
-	int64_t seconds, cycles;
-	bool is_epoch;
-};
 /* Returns the i-th clock of a folder; false past the last. */
-bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_clock *ret);
+bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_meta_clock *ret);
+
+/* The metadata of a folder's trace; NULL: the trace is not CTF. */
+const struct wm_ctf_metadata *wm_cx_source_metadata(const struct wm_cx_folder *f);
+
+/* --- metadata.c ---------------------------------------------------- */
+
+/* Appends the metadata of a folder, in the language of the output. 0 or -ENOMEM. */
+int wm_cx_metadata(struct wm_text *t, const struct wm_cx_folder *f);
 
 /* --- packet.c ------------------------------------------------------ */
 
@@ -238,7 +196,7 @@ struct wm_cx_stream {
 
 struct wm_cx {
 	struct wm_export *x;
-	enum wm_cx_language language;
+	enum wm_meta_language language;
 	struct wm_arena arena;
 	struct wm_export_folder out;
 	struct wm_cx_folder *folders;

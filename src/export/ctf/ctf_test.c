@@ -51,11 +51,12 @@ static const struct wm_member members[] = {
 };
 static const struct wm_type part = {.kind = WM_TYPE_STRUCT, .nr_members = 5, .members = members};
 
-static void expect_names(enum wm_cx_language language, const char *const *names, const char *count)
+static void expect_names(enum wm_meta_language language, const char *const *names,
+			 const char *count)
 {
 	struct wm_arena arena;
 	struct wm_cx_build b = {.arena = &arena, .language = language};
-	struct wm_cx_node *n;
+	struct wm_meta_field *n;
 
 	wm_arena_init(&arena, 1 << 20);
 	assert_int_equal(wm_cx_build(&b, WM_CTF_EVENT_FIELDS, &part, &n), 0);
@@ -71,8 +72,8 @@ static void names_are_unlike_and_fit_the_language(void **state)
 	static const char *const tsdl[] = {"_a_b", "_a_b_1", "__list_length", "_list", "_"};
 	static const char *const json[] = {"a b", "a_b", "_list_length", "list", ""};
 
-	expect_names(WM_CX_TSDL, tsdl, "__list_length_3");
-	expect_names(WM_CX_JSON, json, "_list_length_3");
+	expect_names(WM_META_TSDL, tsdl, "__list_length_3");
+	expect_names(WM_META_JSON, json, "_list_length_3");
 }
 
 /* A number of n bits takes whole bytes; missing items become zeros. */
@@ -90,8 +91,8 @@ static void items_become_bytes(void **state)
 					       0,    0,    2,    0,    0, 0, 7, 0, 0, 0,
 					       8,    0,    0,    0,    0, 0, 0, 0};
 	struct wm_arena arena;
-	struct wm_cx_build b = {.arena = &arena, .language = WM_CX_TSDL};
-	struct wm_cx_node *n;
+	struct wm_cx_build b = {.arena = &arena, .language = WM_META_TSDL};
+	struct wm_meta_field *n;
 	struct wm_text out;
 
 	wm_arena_init(&arena, 1 << 20);
@@ -121,7 +122,7 @@ static void an_event_too_large_is_left_out(void **state)
 	struct wm_cx_class class = {.id_bytes = 2};
 	struct wm_cx_event event = {.id = 7};
 	struct wm_cx_stream s = {.class = &class};
-	struct wm_cx_build b = {.arena = &cx.arena, .language = WM_CX_TSDL};
+	struct wm_cx_build b = {.arena = &cx.arena, .language = WM_META_TSDL};
 
 	wm_arena_init(&cx.arena, 1 << 20);
 	assert_int_equal(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encode.c - encodes an event's items as declared by its nodes. The items may
+ * encode.c - encodes an event's items as declared by its fields. The items may
  * come from a hostile file and not fit: a missing member is written as zeros, a
  * surplus element is dropped. See ctf_int.h.
  */
@@ -69,13 +69,13 @@ static void put_text(struct wm_text *out, const void *data, uint32_t bytes)
 	out->bytes += (size_t)bytes + 1;
 }
 
-static void put_bytes(struct wm_text *out, const struct wm_cx_node *n, const struct wm_item *i)
+static void put_bytes(struct wm_text *out, const struct wm_meta_field *n, const struct wm_item *i)
 {
 	uint32_t bytes = i ? i->count : 0, wanted = n->length ? n->length : bytes;
 	unsigned char *p;
 
 	if (n->count)
-		put(out, bytes, WM_CX_COUNT_BITS / 8);
+		put(out, bytes, WM_META_COUNT_BITS / 8);
 	p = room(out, wanted);
 	if (!p)
 		return;
@@ -86,7 +86,7 @@ static void put_bytes(struct wm_text *out, const struct wm_cx_node *n, const str
 	out->bytes += wanted;
 }
 
-static void put_leaf(struct wm_text *out, const struct wm_cx_node *n, const struct wm_item *i)
+static void put_leaf(struct wm_text *out, const struct wm_meta_field *n, const struct wm_item *i)
 {
 	const struct wm_type *t = n->type;
 
@@ -110,7 +110,7 @@ static bool is_number(const struct wm_type *t)
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+static void encode(struct wm_text *out, const struct wm_meta_field *n, struct from f,
 		   const struct wm_item *i);
 
 /* Returns the item after `i` on the same level; NULL: none. */
@@ -138,7 +138,7 @@ static void encode_numbers(struct wm_text *out, const struct wm_type *t, const s
 	out->bytes += p ? (size_t)nr * bytes : 0;
 }
 
-static void encode_list(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+static void encode_list(struct wm_text *out, const struct wm_meta_field *n, struct from f,
 			const struct wm_item *list)
 {
 	uint32_t nr = list ? list->count : 0, wanted = n->type->fixed ? n->type->length : nr;
@@ -146,7 +146,7 @@ static void encode_list(struct wm_text *out, const struct wm_cx_node *n, struct 
 	uint32_t k = 0;
 
 	if (n->count)
-		put(out, nr, WM_CX_COUNT_BITS / 8);
+		put(out, nr, WM_META_COUNT_BITS / 8);
 	nr = nr < wanted ? nr : wanted;
 	if (is_number(n->parts[0].type) && i) {
 		encode_numbers(out, n->parts[0].type, i, nr);
@@ -158,7 +158,7 @@ static void encode_list(struct wm_text *out, const struct wm_cx_node *n, struct 
 	}
 }
 
-static void encode_members(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+static void encode_members(struct wm_text *out, const struct wm_meta_field *n, struct from f,
 			   const struct wm_item *i)
 {
 	for (uint32_t k = 0; k < n->nr_parts; k++) {
@@ -167,7 +167,7 @@ static void encode_members(struct wm_text *out, const struct wm_cx_node *n, stru
 	}
 }
 
-static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+static void encode(struct wm_text *out, const struct wm_meta_field *n, struct from f,
 		   const struct wm_item *i)
 {
 	struct from inside = {f.items, i ? i->next : 0};
@@ -183,14 +183,14 @@ static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from 
 	case WM_TYPE_CHOICE:
 		which = i && i->u < n->nr_parts ? i->u : 0;
 		if (n->count)
-			put(out, which, WM_CX_COUNT_BITS / 8);
+			put(out, which, WM_META_COUNT_BITS / 8);
 		if (n->nr_parts)
 			encode(out, &n->parts[which], inside, first_in(f, i));
 		break;
 	case WM_TYPE_OPTIONAL:
 		which = i && i->count;
 		if (n->count)
-			put(out, which, WM_CX_COUNT_BITS / 8);
+			put(out, which, WM_META_COUNT_BITS / 8);
 		if (which)
 			encode(out, &n->parts[0], inside, first_in(f, i));
 		break;
@@ -199,8 +199,8 @@ static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from 
 	}
 }
 
-void wm_cx_encode(struct wm_text *out, const struct wm_cx_node *scope, const struct wm_item *items,
-		  struct wm_part_range range)
+void wm_cx_encode(struct wm_text *out, const struct wm_meta_field *scope,
+		  const struct wm_item *items, struct wm_part_range range)
 {
 	struct from f = {items, range.end};
 

@@ -9,9 +9,10 @@
 
 #include "export/ctf/ctf_int.h"
 
-static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx_node *around);
+static int build(struct wm_cx_build *b, struct wm_meta_field *n,
+		 const struct wm_meta_field *around);
 
-static int push(struct wm_cx_build *b, const struct wm_cx_node *n)
+static int push(struct wm_cx_build *b, const struct wm_meta_field *n)
 {
 	if (b->nr_frames == sizeof(b->frames) / sizeof(b->frames[0]))
 		return -E2BIG;
@@ -19,7 +20,7 @@ static int push(struct wm_cx_build *b, const struct wm_cx_node *n)
 	return 0;
 }
 
-static struct wm_cx_node *add_parts(struct wm_cx_build *b, struct wm_cx_node *n, uint32_t nr)
+static struct wm_meta_field *add_parts(struct wm_cx_build *b, struct wm_meta_field *n, uint32_t nr)
 {
 	n->parts = wm_arena_array(b->arena, nr ? nr : 1, sizeof(*n->parts));
 	n->nr_parts = n->parts ? nr : 0;
@@ -35,38 +36,39 @@ static const struct wm_ctf_type *from_of(const struct wm_cx_build *b, const stru
  * Sets the CTF type and the name of each part. The metadata has more members than the type, in
  * which the fields of the packet frame are hidden.
  */
-static int set_parts(struct wm_cx_build *b, struct wm_cx_node *n)
+static int set_parts(struct wm_cx_build *b, struct wm_meta_field *n)
 {
 	/* options of a variant with their ranges, or NULL */
-	const struct wm_cx_node *options = n->parts;
+	const struct wm_meta_field *options = n->parts;
+	const struct wm_ctf_type *from = wm_cx_source(n);
 	const struct wm_type *t = n->type;
 	uint32_t k = 0;
 
 	if (!add_parts(b, n, t->nr_members))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_members; i++) {
-		struct wm_cx_node *part = &n->parts[i];
+		struct wm_meta_field *part = &n->parts[i];
 
 		part->type = t->members[i].type;
-		part->from = from_of(b, part->type);
+		part->source = from_of(b, part->type);
 		part->name = t->members[i].name;
-		if (!n->from)
+		if (!from)
 			continue;
-		while (k < n->from->nr_members &&
+		while (k < from->nr_members &&
 		       !wm_ctf_is_shown(b->metadata, b->nr_frames ? WM_CTF_NR_SCOPES : b->scope,
-					&n->from->members[k]))
+					&from->members[k]))
 			k++;
-		if (k == n->from->nr_members)
+		if (k == from->nr_members)
 			return -EBADMSG; /* cannot happen: the type was made from these members */
-		part->raw = n->from->members[k].raw;
-		part->nr_ranges = options ? options[i].nr_ranges : n->from->members[k].nr_ranges;
-		part->ranges = options ? options[i].ranges : n->from->members[k].ranges;
+		part->source_name = from->members[k].raw;
+		part->nr_ranges = options ? options[i].nr_ranges : from->members[k].nr_ranges;
+		part->ranges = options ? options[i].ranges : from->members[k].ranges;
 		k++;
 	}
 	return wm_cx_name_parts(b, n);
 }
 
-static int build_members(struct wm_cx_build *b, struct wm_cx_node *n)
+static int build_members(struct wm_cx_build *b, struct wm_meta_field *n)
 {
 	bool is_struct = n->type->kind == WM_TYPE_STRUCT;
 	int err = set_parts(b, n);
@@ -83,32 +85,40 @@ static int build_members(struct wm_cx_build *b, struct wm_cx_node *n)
 	return err;
 }
 
-static int build_element(struct wm_cx_build *b, struct wm_cx_node *n)
+static int build_element(struct wm_cx_build *b, struct wm_meta_field *n)
 {
+	const struct wm_ctf_type *from = wm_cx_source(n);
+
 	if (!add_parts(b, n, 1))
 		return -ENOMEM;
 	n->parts[0].type = n->type->element.type;
-	n->parts[0].from = from_of(b, n->parts[0].type);
+	n->parts[0].source = from_of(b, n->parts[0].type);
+	if (n->type->kind == WM_TYPE_OPTIONAL && from && from->nr_members) {
+		n->parts[0].nr_ranges = from->members[0].nr_ranges;
+		n->parts[0].ranges = from->members[0].ranges;
+	}
 	return build(b, &n->parts[0], n);
 }
 
 /* Returns the fixed size of a blob, or of an integer wider than 64 bits. */
-static uint32_t fixed_bytes(const struct wm_cx_node *n)
+static uint32_t fixed_bytes(const struct wm_meta_field *n)
 {
-	if (n->type->kind != WM_TYPE_BYTES || !n->from)
+	const struct wm_ctf_type *from = wm_cx_source(n);
+
+	if (n->type->kind != WM_TYPE_BYTES || !from)
 		return 0;
-	if (n->from->kind == WM_CTF_ARRAY)
+	if (from->kind == WM_CTF_ARRAY)
 		return n->type->length;
-	return n->from->kind == WM_CTF_SEQUENCE ? 0 : (n->from->bits + 7u) / 8;
+	return from->kind == WM_CTF_SEQUENCE ? 0 : (from->bits + 7u) / 8;
 }
 
-static bool needs_count(const struct wm_cx_node *n)
+static bool needs_count(const struct wm_meta_field *n)
 {
 	switch (n->type->kind) {
 	case WM_TYPE_LIST:
 		return !n->type->fixed;
 	case WM_TYPE_BYTES:
-		return !n->from || n->from->kind == WM_CTF_SEQUENCE;
+		return !n->source || wm_cx_source(n)->kind == WM_CTF_SEQUENCE;
 	case WM_TYPE_CHOICE:
 	case WM_TYPE_OPTIONAL:
 		return true;
@@ -117,8 +127,8 @@ static bool needs_count(const struct wm_cx_node *n)
 	}
 }
 
-/* Builds the parts of a node whose type, CTF type and names are set. */
-static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx_node *around)
+/* Builds the parts of a field whose type, CTF type and names are set. */
+static int build(struct wm_cx_build *b, struct wm_meta_field *n, const struct wm_meta_field *around)
 {
 	bool wrapped;
 	int err = 0;
@@ -126,14 +136,14 @@ static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx
 	n->length = fixed_bytes(n);
 	if (!needs_count(n)) {
 		n->count = NULL;
-	} else if (n->from) {
+	} else if (n->source) {
 		err = wm_cx_resolve(b, n);
 		if (n->ref.nr_names)
 			n->count = NULL;
 	}
 	if (needs_count(n) && !n->ref.nr_names && !n->count)
 		n->count = "count";
-	wrapped = wm_cx_is_wrapped(n, around);
+	wrapped = wm_meta_is_wrapped(n, around);
 	if (!err && wrapped)
 		err = push(b, NULL);
 	if (err)
@@ -148,9 +158,9 @@ static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx
 }
 
 int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_type *type,
-		struct wm_cx_node **ret)
+		struct wm_meta_field **ret)
 {
-	struct wm_cx_node *n;
+	struct wm_meta_field *n;
 	int err;
 
 	*ret = NULL;
@@ -161,7 +171,7 @@ int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_
 	if (!n)
 		return -ENOMEM;
 	n->type = type;
-	n->from = from_of(b, type);
+	n->source = from_of(b, type);
 	b->scope = scope;
 	b->nr_frames = 0;
 	b->roots[scope] = n;
@@ -197,7 +207,7 @@ static bool same_type(const struct wm_type *a, const struct wm_type *b)
 		a->is_flags == b->is_flags && same_labels(a, b));
 }
 
-bool wm_cx_same(const struct wm_cx_node *a, const struct wm_cx_node *b)
+bool wm_cx_same(const struct wm_meta_field *a, const struct wm_meta_field *b)
 {
 	if (!a || !b)
 		return a == b;
@@ -211,7 +221,7 @@ bool wm_cx_same(const struct wm_cx_node *a, const struct wm_cx_node *b)
 	return true;
 }
 
-bool wm_cx_has_sequence(const struct wm_cx_node *n)
+bool wm_cx_has_sequence(const struct wm_meta_field *n)
 {
 	bool found = n && (n->type->kind == WM_TYPE_LIST || n->type->kind == WM_TYPE_BYTES) &&
 		     (n->count || n->ref.nr_names);

@@ -81,16 +81,16 @@ static const char *join(struct wm_arena *a, const char *before, const char *name
 
 static bool keeps_raw(const struct wm_cx_build *b)
 {
-	return b->language == WM_CX_TSDL && b->metadata && b->metadata->major == 1;
+	return b->language == WM_META_TSDL && b->metadata && b->metadata->major == 1;
 }
 
-static const char *wanted(const struct wm_cx_build *b, const struct wm_cx_node *part)
+static const char *wanted(const struct wm_cx_build *b, const struct wm_meta_field *part)
 {
 	const char *name = part->name ? part->name : "", *made;
 
-	if (keeps_raw(b) && part->raw)
-		return part->raw;
-	if (b->language == WM_CX_JSON)
+	if (keeps_raw(b) && part->source_name)
+		return part->source_name;
+	if (b->language == WM_META_JSON)
 		return name;
 	made = wm_cx_identifier(b->arena, name);
 	return made ? join(b->arena, "_", made, "") : NULL;
@@ -114,7 +114,7 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 }
 
 /* Makes the name of a count: "_NAME_length", as LTTng does. */
-static const char *count_name(const struct wm_cx_build *b, const struct wm_cx_node *part)
+static const char *count_name(const struct wm_cx_build *b, const struct wm_meta_field *part)
 {
 	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
 
@@ -127,7 +127,7 @@ static bool may_need_count(const struct wm_type *t)
 	       t->kind == WM_TYPE_CHOICE || t->kind == WM_TYPE_OPTIONAL;
 }
 
-int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n)
+int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n)
 {
 	struct taken t;
 	bool ok = taken_init(&t, n->nr_parts);
@@ -136,14 +136,14 @@ int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n)
 		for (size_t i = 0; i < NR_FRAME_NAMES - (b->metadata != NULL); i++)
 			(void)take(&t, frame_names[i]);
 	for (uint32_t i = 0; ok && i < n->nr_parts; i++) {
-		struct wm_cx_node *part = &n->parts[i];
+		struct wm_meta_field *part = &n->parts[i];
 		const char *name = wanted(b, part);
 
 		part->name = name ? unique(b, &t, name, i, n->nr_parts) : NULL;
 		ok = part->name;
 	}
 	for (uint32_t i = 0; ok && i < n->nr_parts && n->type->kind == WM_TYPE_STRUCT; i++) {
-		struct wm_cx_node *part = &n->parts[i];
+		struct wm_meta_field *part = &n->parts[i];
 		const char *name;
 
 		if (!may_need_count(part->type))
@@ -156,7 +156,7 @@ int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n)
 	return ok ? 0 : -ENOMEM;
 }
 
-int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct wm_cx_node *b)
+int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a, const struct wm_meta_field *b)
 {
 	struct wm_cx_build build = {.arena = arena};
 	struct taken t;
@@ -168,7 +168,7 @@ int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct 
 			(void)take(&t, b->parts[i].count);
 	}
 	for (uint32_t i = 0; ok && i < a->nr_parts; i++) {
-		struct wm_cx_node *n = &a->parts[i];
+		struct wm_meta_field *n = &a->parts[i];
 
 		n->name = unique(&build, &t, n->name, i, a->nr_parts);
 		if (n->name && n->count)
@@ -182,7 +182,7 @@ int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct 
 /* --- references -------------------------------------------------------------------------- */
 
 struct found {
-	const struct wm_cx_node *node;
+	const struct wm_meta_field *field;
 	uint32_t nr_names;
 	const char *names[WM_CTF_DEPTH_MAX];
 };
@@ -191,10 +191,11 @@ struct found {
  * Returns the last of the first `nr` members with that name: a length directly
  * precedes its list.
  */
-static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, const char *raw)
+static const struct wm_meta_field *member(const struct wm_meta_field *n, uint32_t nr,
+					  const char *raw)
 {
 	while (n && nr-- > 0)
-		if (n->parts[nr].raw && !strcmp(n->parts[nr].raw, raw))
+		if (n->parts[nr].source_name && !strcmp(n->parts[nr].source_name, raw))
 			return &n->parts[nr];
 	return NULL;
 }
@@ -203,7 +204,7 @@ static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, 
  * Follows the path of names down from the member `n`. Stops at lists and variants: fields inside
  * them cannot be referred to from outside.
  */
-static bool descend(struct found *f, const struct wm_cx_node *n, const char *const *names,
+static bool descend(struct found *f, const struct wm_meta_field *n, const char *const *names,
 		    uint32_t nr_names)
 {
 	f->nr_names = 0;
@@ -216,7 +217,7 @@ static bool descend(struct found *f, const struct wm_cx_node *n, const char *con
 		n = n->type->kind == WM_TYPE_STRUCT && names[i] ? member(n, n->nr_parts, names[i])
 								: NULL;
 	}
-	f->node = n;
+	f->field = n;
 	return n;
 }
 
@@ -229,8 +230,8 @@ static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char 
 	for (uint32_t i = depth; i < b->nr_frames; i++) {
 		const struct wm_cx_frame *f = &b->frames[i];
 
-		for (uint32_t k = 0; f->node && k < f->done; k++)
-			if (!strcmp(f->node->parts[k].name, name))
+		for (uint32_t k = 0; f->field && k < f->done; k++)
+			if (!strcmp(f->field->parts[k].name, name))
 				return true;
 	}
 	return false;
@@ -250,21 +251,22 @@ static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, s
 		 * Skip structures that the exporter added: references of the trace do not count
 		 * them.
 		 */
-		while (depth && !b->frames[depth - 1].node)
+		while (depth && !b->frames[depth - 1].field)
 			depth--;
 		depth -= depth > 0;
 	}
 	for (; nr && depth; depth--) {
 		const struct wm_cx_frame *at = &b->frames[depth - 1];
-		const struct wm_cx_node *n = at->node ? member(at->node, at->done, names[0]) : NULL;
+		const struct wm_meta_field *n =
+		    at->field ? member(at->field, at->done, names[0]) : NULL;
 
 		if (n && descend(f, n, names + 1, nr - 1)) {
 			skip = b->nr_frames - depth;
-			if (b->language == WM_CX_TSDL && is_shadowed(b, depth, f->names[0]))
+			if (b->language == WM_META_TSDL && is_shadowed(b, depth, f->names[0]))
 				return -1;
 			return (int)skip;
 		}
-		if (n || (at->node && b->metadata->major == 2))
+		if (n || (at->field && b->metadata->major == 2))
 			break;
 	}
 	return -1;
@@ -273,7 +275,7 @@ static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, s
 static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const char *const *names,
 		     uint32_t nr, struct found *f)
 {
-	const struct wm_cx_node *root = b->roots[scope], *n;
+	const struct wm_meta_field *root = b->roots[scope], *n;
 	uint32_t done = root ? root->nr_parts : 0;
 
 	if (!root || !nr || !names[0])
@@ -285,15 +287,15 @@ static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const
 }
 
 /* Returns whether the output language accepts the field as a length or tag. */
-static bool may_give(const struct wm_cx_build *b, const struct wm_cx_node *n,
-		     const struct wm_cx_node *giver)
+static bool may_give(const struct wm_cx_build *b, const struct wm_meta_field *n,
+		     const struct wm_meta_field *giver)
 {
 	bool is_list = n->type->kind == WM_TYPE_LIST || n->type->kind == WM_TYPE_BYTES;
 	uint8_t kind = giver->type->kind;
 
 	if (is_list)
 		return kind == WM_TYPE_UNSIGNED;
-	if (b->language == WM_CX_TSDL)
+	if (b->language == WM_META_TSDL)
 		return b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE &&
 		       giver->type->is_enum;
 	return kind == WM_TYPE_UNSIGNED || kind == WM_TYPE_SIGNED ||
@@ -342,7 +344,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Makes the labels of that name the option's ranges. */
-static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
+static int add_ranges(const struct wm_cx_build *b, struct wm_meta_field *option,
 		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
 		      size_t *nr_wants)
 {
@@ -352,12 +354,12 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (strcmp(sorted[mid].name, option->raw) < 0)
+		if (strcmp(sorted[mid].name, option->source_name) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	while (low + n < tag->nr_labels && !strcmp(sorted[low + n].name, option->raw))
+	while (low + n < tag->nr_labels && !strcmp(sorted[low + n].name, option->source_name))
 		n++;
 	ranges = wm_arena_array(b->arena, n ? n : 1, sizeof(*ranges));
 	if (!ranges)
@@ -375,14 +377,14 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
 
 /*
  * Makes the ranges of all options. -ENOENT: CTF 2 cannot express them.
- * set_parts() later copies the ranges to the final nodes.
+ * set_parts() later copies the ranges to the final fields.
  */
-static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
+static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 			const struct wm_type *tag)
 {
 	struct by_name *sorted = calloc(tag->nr_labels + (size_t)1, sizeof(*sorted));
 	struct want *wants = calloc(tag->nr_labels + (size_t)1, sizeof(*wants));
-	struct wm_cx_node *options =
+	struct wm_meta_field *options =
 	    wm_arena_array(b->arena, n->type->nr_members + (size_t)1, sizeof(*options));
 	int err = sorted && wants && options ? 0 : -ENOMEM;
 	size_t nr = 0;
@@ -391,8 +393,8 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
 		sorted[i] = (struct by_name){tag->labels[i].name, i};
 	if (!err)
 		qsort(sorted, tag->nr_labels, sizeof(*sorted), by_name);
-	for (uint32_t i = 0; !err && i < n->from->nr_members; i++) {
-		options[i].raw = n->from->members[i].raw;
+	for (uint32_t i = 0; !err && i < wm_cx_source(n)->nr_members; i++) {
+		options[i].source_name = wm_cx_source(n)->members[i].raw;
 		err = add_ranges(b, &options[i], tag, sorted, wants, &nr);
 	}
 	if (!err && overlap(wants, nr))
@@ -404,9 +406,9 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
 	return err;
 }
 
-int wm_cx_resolve(const struct wm_cx_build *b, struct wm_cx_node *n)
+int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 {
-	const struct wm_ctf_ref *ref = &n->from->ref;
+	const struct wm_ctf_ref *ref = &wm_cx_source(n)->ref;
 	enum wm_ctf_scope scope;
 	uint32_t used = wm_ctf_ref_scope(ref, &scope);
 	struct found f = {0};
@@ -419,16 +421,17 @@ int wm_cx_resolve(const struct wm_cx_build *b, struct wm_cx_node *n)
 		up = outwards(b, ref, &f);
 	else if (!absolute(b, scope, ref->names + used, ref->nr_names - used, &f))
 		up = -1;
-	if (up < 0 || !may_give(b, n, f.node))
+	if (up < 0 || !may_give(b, n, f.field))
 		return 0;
-	if (b->language == WM_CX_JSON && b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE)
-		err = label_ranges(b, n, f.node->type);
+	if (b->language == WM_META_JSON && b->metadata->major == 1 &&
+	    n->type->kind == WM_TYPE_CHOICE)
+		err = label_ranges(b, n, f.field->type);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	names = wm_arena_array(b->arena, f.nr_names, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
 	memcpy(names, f.names, f.nr_names * sizeof(*names));
-	n->ref = (struct wm_cx_ref){scope, (uint32_t)up, f.nr_names, names};
+	n->ref = (struct wm_meta_ref){scope, (uint32_t)up, f.nr_names, names};
 	return 0;
 }
