@@ -21,7 +21,7 @@ setup_file() {
 
 setup() {
 	cd "$BATS_FILE_TMPDIR"
-	export WAYMARK="$WAYMARK_BUILD/waymark" WAYMARK_LIBRARY="$WAYMARK_BUILD/libwaymark.so.0"
+	export WAYMARK="$WAYMARK_BUILD/waymark" WAYMARK_LIBRARY="$WAYMARK_BUILD/libwaymark.so.1"
 	export HELLO="$WAYMARK_BUILD/examples/hello"
 	export OWN="$PWD/own" DAMAGED="$PWD/damaged" CORPUS="${WAYMARK_CORPUS:-}"
 	export PYTHONPATH="$WAYMARK_SOURCE/bindings/python" PYTHONDONTWRITEBYTECODE=1

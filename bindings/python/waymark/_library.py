@@ -128,7 +128,7 @@ class _Library:
     """lib.next is waymark_next, and so on."""
 
     def __init__(self):
-        self.shared = ctypes.CDLL(os.environ.get("WAYMARK_LIBRARY") or "libwaymark.so.0")
+        self.shared = ctypes.CDLL(os.environ.get("WAYMARK_LIBRARY") or "libwaymark.so.1")
 
     def declare(self, functions):
         for name, (result, *arguments) in functions.items():
