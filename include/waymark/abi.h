@@ -62,15 +62,18 @@
 
 enum waymark_desc_kind {
 	WAYMARK_KIND_EVENT = 0,	 /* typed event */
-	WAYMARK_KIND_MARKER = 1, /* printf-like; print is its format */
-	WAYMARK_KIND_PRINTF = 2, /* text formatted elsewhere: one string field "msg". trace_printf()
-				  * is a marker named "printf" */
+	WAYMARK_KIND_MARKER = 1, /* printf-like; `print` is its format */
+	/*
+	 * Text that was formatted elsewhere: one string field "msg". trace_printf() is a marker
+	 * named "printf"
+	 */
+	WAYMARK_KIND_PRINTF = 2,
 	WAYMARK_KIND_SPAN_BEGIN = 3,
 	WAYMARK_KIND_SPAN_END = 4,
-	WAYMARK_KIND_SPAN = 5, /* one record with begin and duration */
+	WAYMARK_KIND_SPAN = 5, /* one record with begin time and duration */
 };
 
-/* Log levels, syslog's order: the smaller, the more severe. */
+/* Log levels in syslog's order: a smaller number is more severe. */
 enum waymark_level {
 	WAYMARK_EMERG = 0,
 	WAYMARK_ALERT = 1,
@@ -82,12 +85,12 @@ enum waymark_level {
 	WAYMARK_DEBUG = 7,
 };
 
-#define WAYMARK_DESC_NOCLOCK 1u /* carries the time of the preceding event */
-#define WAYMARK_DESC_LINKED 2u	/* a marker attached to a typed event: no site of its own */
+#define WAYMARK_DESC_NOCLOCK 1u /* its records carry the time of the preceding event */
+#define WAYMARK_DESC_LINKED 2u	/* a marker attached to a typed event; it has no site of its own */
 
 struct waymark_desc {
 	uint32_t magic;
-	uint32_t size; /* of the whole description, bytes */
+	uint32_t size; /* size of the whole description in bytes */
 	uint8_t kind;  /* enum waymark_desc_kind */
 	uint8_t level; /* enum waymark_level */
 	uint16_t nr_values;
@@ -104,7 +107,7 @@ struct waymark_desc {
  * ------------------------------------------------------------------ */
 struct waymark_site {
 	int32_t insn;	/* the patched instruction; 0: a load+test site */
-	int32_t target; /* its jump target when on; 0: a load+test site */
+	int32_t target; /* where the instruction jumps when enabled; 0: a load+test site */
 	int32_t desc;	/* struct waymark_desc */
 	int32_t event;	/* struct waymark_event_state */
 };
@@ -129,20 +132,24 @@ struct waymark_site {
 
 struct waymark_event_state {
 	uint64_t word;
-	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Initially 0, or the
-			   * struct waymark_link of a linked marker */
+	/*
+	 * Written by the runtime: filters, contexts, recorders, probes. Initially 0, or the struct
+	 * waymark_link of a linked marker.
+	 */
+	void *binding;
 	uint32_t enabled; /* flag of the load+test variant */
-	uint32_t epoch;	  /* times it was switched off; detects spans begun before */
+	/* Number of times the event was disabled; detects spans that began before. */
+	uint32_t epoch;
 };
 
 /* Operations of waymark_module.span. */
 enum waymark_span_op {
-	WAYMARK_SPAN_PUSH = 1,	  /* (op, tag, begin) -> id of a new scope, now the innermost; or
-				   * 0 */
+	/* (op, tag, begin) -> id of a new scope, which becomes the innermost one; or 0. */
+	WAYMARK_SPAN_PUSH = 1,
 	WAYMARK_SPAN_POP = 2,	  /* (op, tag, begin) -> id of the ending scope; 0: not recorded */
-	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id without a scope; or 0 */
+	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id without a scope, or 0 */
 	WAYMARK_SPAN_CURRENT = 4, /* (op) -> id of the thread's innermost scope, or 0 */
-	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> the full value of the recorders' clock */
+	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> full value of the recorders' clock */
 	WAYMARK_SPAN_PARENT = 6,  /* (op) -> id of the scope that encloses the innermost, or 0 */
 };
 
@@ -153,7 +160,7 @@ enum waymark_span_op {
  */
 struct waymark_link {
 	const char *carrier;   /* "provider:name" */
-	void (*probe)(void);   /* (private_data, the carrier's arguments...) */
+	void (*probe)(void);   /* called with (private_data, the carrier's arguments...) */
 };
 
 /* ------------------------------------------------------------------ *
@@ -166,15 +173,18 @@ struct waymark_link {
  * ------------------------------------------------------------------ */
 struct waymark_writer {
 	unsigned char *pos;	      /* position of the next record */
-	unsigned char *end;	      /* end of the chunk; pos == end == 0: none */
-	unsigned char *base;	      /* chunk header, see chunk.committed */
-	intptr_t step;		      /* 64: the writer of the next level follows this one and is
-				       * current while this one is busy; 0: the last level */
+	unsigned char *end;	      /* end of the chunk; pos == end == 0: no chunk */
+	unsigned char *base;	      /* the chunk's header, see chunk.committed */
+	/*
+	 * 64: the writer of the next level is after this one, and is current while this one is
+	 * busy; 0: the last level.
+	 */
+	intptr_t step;
 	uintptr_t sp;		      /* stack pointer of the emit in progress */
-	uint64_t tally;		      /* records committed << 40 | end / 8: the commit word without
-				       * start */
-	unsigned char *scratch;	      /* runtime's: complex events are packed here */
-	uint64_t last;		      /* clock of the last record, << 16 */
+	/* Number of committed records << 40 | end / 8: the commit word without the start. */
+	uint64_t tally;
+	unsigned char *scratch;	      /* written by the runtime: complex events are packed here */
+	uint64_t last;		      /* clock value of the last record, << 16 */
 };
 
 #define WAYMARK_SCRATCH_BYTES 65536u
@@ -202,23 +212,32 @@ struct waymark_writer {
  * ------------------------------------------------------------------ */
 struct waymark_module {
 	uint32_t abi;
-	uint32_t state; /* 0 new, 1 registered; runtime's */
+	uint32_t state; /* written by the runtime; 0: new, 1: registered */
 	const struct waymark_site *sites, *sites_end;
-	const char *provider; /* for events without a provider; runtime's */
+	const char *provider; /* written by the runtime; the provider of events that name none */
 	void *runtime;	      /* runtime's */
 
 	intptr_t writer_offset; /* offset of the current-writer pointer from the thread pointer */
-	void (*slow)(void);  /* (writer) -> writer to retry with, busy; or 0: dropped and counted,
-			      * not busy */
-	void (*enter)(void); /* (writer) -> where the fields of a complex event go, busy; or 0 */
-	void (*gate)(void);  /* (end of fields or 0: too big, event, 0): filter, contexts,
-			      * recorders; not busy afterwards */
-	void (*probe)(void); /* (argument slots, event, dispatcher): callbacks, all state saved */
-	void (*leave)(void); /* (): for a complex event without a recorder; not busy afterwards */
+	/*
+	 * (writer) -> the writer to retry with, busy; or 0: the event was counted as lost, not
+	 * busy.
+	 */
+	void (*slow)(void);
+	/* (writer) -> where to pack the fields of a complex event, busy; or 0. */
+	void (*enter)(void);
+	/*
+	 * (end of the fields or 0: too big, event, 0): applies filter, contexts, recorders; not
+	 * busy afterwards.
+	 */
+	void (*gate)(void);
+	/* (argument slots, event, dispatcher): calls callbacks; all registers are saved. */
+	void (*probe)(void);
+	void (*leave)(void); /* (): ends a complex event without a recorder; not busy afterwards */
 	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
 	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
 	void (*put_chars)(void);  /* (to, string, bytes) -> end; pads with NUL */
-	void (*span)(void);	  /* (enum waymark_span_op, tag: the end's event, begin's event) */
+	/* (enum waymark_span_op, tag: the event of the end, the event of the begin) */
+	void (*span)(void);
 	void (*spare[1])(void);
 };
 

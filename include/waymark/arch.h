@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * arch.h - the machine-dependent parts: the patched instruction, the clock, the thread pointer,
- * taking and committing a record, and calls hidden from the compiler.
+ * opening and committing a record, and calls that the compiler does not see.
  *
  * The runtime's memory is accessed only through the volatile asm below, without a "memory" clobber:
  * so the compiler neither hoists these loads into the traced program's hot path nor reloads the
  * program's variables after a site. Order is kept because volatile asm is not reordered against
  * volatile asm, and the machine keeps it (x86-64) or the releasing store imposes it (aarch64).
  *
- * Registers are used sparingly: while the fields are packed only the writer and the place are live,
- * and no block takes more than one more on x86-64 (two on aarch64), so that a dormant function
- * executes no push for code it does not run: nine registers are free at a site, and six hold
- * arguments.
+ * Registers are used sparingly: while the fields are packed, only the writer and the position are
+ * live, and no asm block uses more than one other register on x86-64 (two on aarch64), so that a
+ * dormant function need not push registers for code that it does not execute: nine registers are
+ * free at a site, and six of them may hold arguments.
  */
 #ifndef WAYMARK_ARCH_H
 #define WAYMARK_ARCH_H
@@ -23,26 +23,27 @@
 #define WAYMARK_INLINE \
 	static inline __attribute__((always_inline, unused, no_instrument_function))
 
-/* Makes the register allocator put spills on the cold side. */
+/* Makes the register allocator put spills into the cold code. */
 #ifdef __clang__
 #define WAYMARK_COLD_LABEL
 #else
 #define WAYMARK_COLD_LABEL __attribute__((cold));
 #endif
 
-/* A memory input: an unknown number of bytes from p on, which the asm reads. */
+/* A memory input of asm: it reads an unknown number of bytes from p on. */
 #ifdef __clang__
 struct waymark_bytes {
 	char bytes[65536];
 };
 #define WAYMARK_BYTES(p) (*(const struct waymark_bytes *)(p))
 #else
-#define WAYMARK_BYTES(p) (*(const char(*)[])(p)) /* with a size gcc would warn about small arrays */
+/* With a size, gcc would warn about small arrays. */
+#define WAYMARK_BYTES(p) (*(const char(*)[])(p))
 #endif
 
 /*
- * The type of a place in a chunk: a pointer to a type that no other code uses, so that the compiler
- * cannot assume that writing a chunk changes a variable of the program.
+ * The type of a position in a chunk: a pointer to a type that no other code uses, so that the
+ * compiler knows that writing to a chunk does not change a variable of the program.
  */
 struct waymark_nobody;
 struct waymark_cell {
@@ -52,8 +53,8 @@ struct waymark_cell {
 #define WAYMARK_OFFSET(member) __builtin_offsetof(struct waymark_writer, member)
 
 /*
- * The upper half of an event's word, which has the flags: 32 bits, so that the compiler needs no
- * 64-bit constant, which it would load before a loop.
+ * The upper half of an event's word, which contains the flags. It has 32 bits, so that the compiler
+ * needs no 64-bit constant, which it would load before a loop.
  */
 #define WAYMARK_HIGH_HALF(word) (((const uint32_t *)(const void *)&(word))[1])
 #define WAYMARK_BITS_COMPLEX ((uint32_t)(WAYMARK_WORD_COMPLEX >> 32))
@@ -63,16 +64,16 @@ struct waymark_cell {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Weak: one per module, the first unit's. Hidden: never another module's. */
+/* Weak: one per module, that of the first unit. Hidden: never that of another module. */
 extern struct waymark_module waymark_module __attribute__((visibility("hidden")));
 #ifdef __cplusplus
 }
 #endif
 
 /*
- * The asm moves the stack pointer without the compiler's unwind tables recording it. So an unwinder
- * (for a thread cancelled at this point) sees the end of the stack here, instead of following a
- * value that is not a return address.
+ * The asm moves the stack pointer, but the compiler's unwind tables do not record this. So an
+ * unwinder (when a thread is cancelled here) must see the end of the stack, and not follow a value
+ * that is not a return address.
  */
 #ifdef __GCC_HAVE_DWARF2_CFI_ASM
 #define WAYMARK_UNWIND_ENDS_(ra) ".cfi_remember_state\n\t.cfi_undefined " #ra "\n\t"
@@ -99,7 +100,10 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 #if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %1, %0" : "=r"(ret) : "m"(lvalue))
-#else /* not "m": its address may go into a register before the loop, or into one used here */
+/*
+ * Not "m": its address could be put into a register before the loop, or into one that is used here.
+ */
+#else
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %c1(%%rip), %0" : "=r"(ret) : "i"(&(lvalue)))
 #endif
@@ -132,9 +136,9 @@ WAYMARK_INLINE void waymark_putf64(unsigned char *p, double v)
 }
 
 /*
- * Takes the level: the one above is current while this one is busy. Returns the writer. The stack
- * pointer is stored first: by it the runtime, when a signal handler interrupts here and traces,
- * recognises that this emit is still in progress (wm_thread_take_back()).
+ * Marks the current level as busy: the next level becomes current. Returns the writer. The stack
+ * pointer is stored first. If a signal handler that interrupts here traces, the runtime recognises
+ * by it that this emit is still in progress (wm_thread_take_back()).
  */
 WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 {
@@ -153,11 +157,11 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 }
 
 /*
- * Opens a record: waymark_open_record(q, w, fixed, stamp) is true, and q, which was the event's
- * word, is the record's place; or false: the chunk has no room for `fixed` bytes of fields. The
- * header combines the time, which is also saved for the next record, and the word. While the clock
- * is read, the word is in the record and rdx in q, so that q and rax suffice. If q still holds the
- * word, it is an id and not a place.
+ * Opens a record. waymark_open_record(q, w, fixed, stamp) is true and replaces q, the event's word,
+ * by the position of the record; or it is false when the chunk has no room for `fixed` bytes of
+ * fields. The header combines the time, which is also saved for the next record, and the word.
+ * While the clock is read, the word is in the record and rdx in q, so that q and rax suffice. If q
+ * still holds the word, that is an id and not a position.
  */
 #define WAYMARK_OPEN_TEXT_ \
 	"movq %c[pos](%[w]), %%rax\n\t" \
@@ -176,13 +180,13 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 	"movq %%rax, %c[last](%[w])\n\t" \
 	"movq %c[pos](%[w]), %[q]\n\t" \
 	"orq (%[q]), %%rax\n\t"
-#define WAYMARK_OPEN_AGAIN_ /* with the time of the preceding record */ \
+#define WAYMARK_OPEN_AGAIN_ /* uses the time of the preceding record */ \
 	"movq %c[last](%[w]), %%rax\n\t" \
 	"orq %[q], %%rax\n\t" \
 	"movq %c[pos](%[w]), %[q]\n\t"
 #define WAYMARK_OPEN_END_ \
 	"movq %%rax, (%[q])\n\t" \
-	"prefetchw 256(%[q])\n" /* the following records */ \
+	"prefetchw 256(%[q])\n" /* prefetches the records after this one */ \
 	"1:"
 #define WAYMARK_OPEN_(text, q_, w_, fixed) \
 	__asm__ volatile(WAYMARK_OPEN_TEXT_ text WAYMARK_OPEN_END_ \
@@ -201,7 +205,7 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 	})
 
 /*
- * Publishes the record that ends at q (a multiple of 8), and leaves the level:
+ * Publishes the record that ends at q (a multiple of 8), and ends the emit of this level:
  *   rax = 1 << 40 | (q - pos) / 8       added to the tally
  *   commit word = new tally | old end << 20
  */
@@ -210,7 +214,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	__asm__ volatile("movq %[q], %%rax\n\t"
 			 "subq %c[pos](%[w]), %%rax\n\t"
 			 "movq %[q], %c[pos](%[w])\n\t"
-			 "movl %c[tally](%[w]), %k[q]\n\t" /* the old end */
+			 "movl %c[tally](%[w]), %k[q]\n\t" /* the previous end */
 			 "shrq $3, %%rax\n\t"
 			 "btsq $40, %%rax\n\t"
 			 "shlq $20, %[q]\n\t"
@@ -218,7 +222,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			 "movq %%rax, %c[tally](%[w])\n\t"
 			 "orq %%rax, %[q]\n\t"
 			 "movq %c[base](%[w]), %%rax\n\t"
-			 "movq %[q], (%%rax)\n\t" /* the record exists. A release: TSO */
+			 "movq %[q], (%%rax)\n\t" /* publishes the record; a release store by TSO */
 			 "movq %c[offset](%%rip), %%rax\n\t"
 			 "movq %[w], %%fs:(%%rax)" /* idle */
 			 : [q] "+r"(q)
@@ -229,8 +233,9 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 }
 
 /*
- * Calls a runtime entry over the red zone of a leaf function: first argument and result in rax,
- * then rdx and rcx, which are saved on the stack; every other register is preserved by the entry.
+ * Calls an entry of the runtime, stepping over the red zone of a leaf function. The first argument
+ * and the result are in rax, the others in rdx and rcx, which are saved on the stack; the entry
+ * preserves every other register.
  */
 #define WAYMARK_CALL_BEGIN_ WAYMARK_UNWIND_ENDS_(16) "leaq -128(%%rsp), %%rsp\n\t"
 #define WAYMARK_CALL_SAVE_ "pushq %%rdx\n\tpushq %%rcx\n\t"
@@ -242,7 +247,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			 : "=a"(ret) \
 			 : [entry] "i"(&waymark_module.member), "0"(a) \
 			 : "cc")
-/* For an entry that reads the traced program's memory at b. */
+/* For an entry that reads the program's memory at b. */
 #define WAYMARK_CALL_READS_(ret, member, a, b, c, if_null) \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
 			 "pushq %[third]\n\t" \
@@ -253,8 +258,10 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			   [third] "re"((uint64_t)(c)), "m"(WAYMARK_BYTES(b)) \
 			 : "cc")
 #define WAYMARK_CALL_READS(ret, member, a, b, c) WAYMARK_CALL_READS_(ret, member, a, b, c, "")
-/* The same for a string, where NULL means `text`; chosen in the asm so that the compiler cannot
- * choose before the site. */
+/*
+ * Like WAYMARK_CALL_READS_() for a string; NULL means `text`. The asm makes the choice, so that the
+ * compiler cannot make it before the site.
+ */
 #define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
 	WAYMARK_CALL_READS_(ret, member, a, b, c, \
 			    ".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
@@ -263,17 +270,19 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			    "leaq 1b(%%rip), %%rcx\n\t" \
 			    "testq %%rdx, %%rdx\n\t" \
 			    "cmovzq %%rcx, %%rdx\n\t")
-/* For an entry that WAYMARK_CALL_SYMBOLS() calls, too, and that needs the same stack pointer in
- * both cases. */
+/*
+ * For an entry that WAYMARK_CALL_SYMBOLS() also calls and that needs the same stack pointer in both
+ * cases.
+ */
 #define WAYMARK_CALL_ALIKE(ret, member, a) \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
 			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
 			 : [entry] "i"(&waymark_module.member), "0"(a) \
 			 : "cc")
-/* For an entry whose b and c are addresses known to the linker. */
+/* For an entry whose arguments b and c are addresses that the linker knows. */
 #if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
-#define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* parameters are not constants in this case */ \
+#define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* in this case parameters are not constants */ \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
 			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.h - the hot path: the code compiled into a program that runs once a site is on. abi.h
- * defines the layout it writes; the proof that a reader never sees half a record is in
+ * emit.h - the hot path: the code compiled into a program that is executed when a site is enabled.
+ * abi.h defines the layout it writes; the proof that a reader never sees half a record is in
  * doc/design/ring.md.
  *
  *   w = waymark_busy()            from here on the next level is current: a signal
  *                                 handler that traces writes there
  *   p = pos, if there is room     the slow path makes room, or counts a loss
- *   header: clock and id          read after pos: times rise along a chunk
+ *   header: clock and id          read after pos, so times do not decrease in a chunk
  *   the fields
  *   pos, tally                    private
  *   committed                     release: the record exists
@@ -30,25 +30,25 @@ extern "C" {
 #define WAYMARK_HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * Fields of variable size. `after` is the room that the fixed fields need, so that a field that
- * fits leaves them enough. Each returns the new place, or 0: then the record is tried again in a
- * new chunk.
+ * Functions for fields of variable size. `after` is the number of bytes that later fixed fields
+ * need; a field fits only if they do, too. Each function returns the new position, or 0: then the
+ * record is tried again in a new chunk.
  */
 
-/* A string, NUL included; NULL is recorded as "(null)". */
+/* Packs a string with its NUL; NULL is recorded as "(null)". */
 WAYMARK_INLINE unsigned char *waymark_put_string(unsigned char *q, const char *s, uint64_t after)
 {
 	WAYMARK_CALL_STRING(q, put_string, q, s, after, "(null)");
 	return q;
 }
 
-/* u4 count, then count elements; NULL has count 0. */
+/* Packs a u4 count, then `count` elements; NULL is recorded with count 0. */
 WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *from,
 						  uint64_t count, uint64_t element, uint64_t after)
 {
-	const uint64_t most = 0xffffffffull; /* fits in no chunk: refused below */
+	const uint64_t most = 0xffffffffull; /* larger than any chunk, so it is refused below */
 	if (!from)
-		count = 0; /* then no byte is read */
+		count = 0; /* so that no byte is read */
 	if (count > most)
 		count = most;
 	waymark_put32(q, (uint32_t)count);
@@ -56,14 +56,17 @@ WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *
 	return q;
 }
 
-/* The bytes of a fixed array; the room was checked before. */
+/* Packs the bytes of a fixed array; there is room for it. */
 WAYMARK_INLINE unsigned char *waymark_put_array(unsigned char *q, const void *from, uint64_t bytes)
 {
 	WAYMARK_CALL_READS(q, put_bytes, q, from, bytes);
 	return q;
 }
 
-/* A fixed char array: at most n bytes of a string, NUL padded. NULL gives all NULs. */
+/*
+ * Packs a fixed char array: at most n bytes of a string, padded with NULs. NULL is recorded as
+ * NULs.
+ */
 WAYMARK_INLINE unsigned char *waymark_put_chars(unsigned char *q, const char *s, uint64_t n)
 {
 	WAYMARK_CALL_STRING(q, put_chars, q, s, n, "");
@@ -76,8 +79,8 @@ WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
 }
 
 /*
- * A pointer passed to callbacks: the data it points to must be in memory now, because the compiler
- * does not see the callbacks read it.
+ * Makes the compiler store the data to which a pointer refers, because it does not see that
+ * callbacks read the data.
  */
 WAYMARK_INLINE void waymark_show(uint64_t pointer)
 {
@@ -86,15 +89,15 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 #define WAYMARK_IS_POINTER(x) (__builtin_classify_type(x) == 5)
 
 /*
- * One record: the direct case and, out of line, the complex one.
+ * Emits one record: the direct case and, out of line, the complex case.
  *
  *   event       the event's state, an lvalue
  *   dispatcher  gets the slots from the runtime when callbacks are connected
  *   flags       WAYMARK_DESC_...
- *   fixed       bytes of all fixed fields; a variable field reserves a little more
+ *   fixed       size of all fixed fields; a variable field reserves a little more
  *               than the fields after it need, never less
  *   slots       statements that store the arguments at waymark_slots_
- *   ...         statements that pack the fields at waymark_q_; on a field that does not fit they
+ *   ...         statements that pack the fields at waymark_q_; if a field does not fit, they
  *               leave it 0 and break
  *
  * The names inside are long because callers' expressions are expanded among them.
@@ -141,7 +144,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 					     &(dispatcher)); \
 			WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
 		} \
-		/* Also if the event became the direct case meanwhile. */ \
+		/* also if the event has become the direct case meanwhile */ \
 		if ((waymark_bits_ & (WAYMARK_BITS_RECORD | WAYMARK_BITS_COMPLEX)) != \
 		    WAYMARK_BITS_COMPLEX) { \
 			do { \
@@ -155,7 +158,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 	} while (0)
 
 /* ------------------------------------------------------------------ *
- * The module: registration with a runtime, if present.
+ * Registration of the module with the runtime, if there is one.
  * ------------------------------------------------------------------ */
 extern int waymark_module_register(struct waymark_module *m) __attribute__((weak));
 extern void waymark_module_unregister(struct waymark_module *m) __attribute__((weak));
@@ -173,7 +176,7 @@ __attribute__((weak)) WAYMARK_HIDDEN struct waymark_module waymark_module = {
 	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0},
 };
 
-/* Each unit has one; the first that runs registers the whole module. */
+/* Each unit has this constructor; the first one that runs registers the whole module. */
 __attribute__((constructor(101), unused, no_instrument_function)) static void
 waymark_module_constructor(void)
 {

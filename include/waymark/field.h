@@ -54,7 +54,7 @@ waymark_check_format(const char *format, ...)
 #define WAYMARK_CHECKS(fields) \
 	WAYMARK_VISIT_(WAYMARK_CHECK_, WAYMARK_SEP_NONE, WAYMARK_UNPACK fields)
 
-/* Converts an argument of at most 8 bytes to 64 bits, and back. */
+/* Converts an argument of at most 8 bytes to 64 bits and back. */
 #define WAYMARK_SLOT(type, name) \
 	__extension__({ \
 		type waymark_v_ = (name); \
@@ -65,11 +65,11 @@ waymark_check_format(const char *format, ...)
 	})
 #define WAYMARK_UNSLOT(type, slots, i) (*(type const *)(const void *)((slots) + 8 * (i)))
 
-/* A wrong element size is a compile-time error, not a wrong trace. */
+/* A wrong element size causes a compile-time error instead of a wrong trace. */
 #define WAYMARK_ELEMENT_CHECK_(pointer, bytes) \
 	((void)sizeof(char[sizeof(*(pointer)) == (bytes) ? 1 : -1]))
 
-/* Scalars: SCHEMA text and size of an element; arrays use them, too. */
+/* Scalars: the SCHEMA text and the size of an element; arrays use them, too. */
 
 #define WAYMARK_ELEMENT_TEXT_i8 "i1"
 #define WAYMARK_ELEMENT_BYTES_i8 1

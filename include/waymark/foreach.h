@@ -19,14 +19,14 @@
 #define WAYMARK_SEP_COMMA() ,
 #define WAYMARK_SEP_SEMICOLON() ";"
 
-/* Its 65th argument. */
+/* Returns its 65th argument. */
 #define WAYMARK_65TH_(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63, n, ...) n
 #define WAYMARK_65TH(...) WAYMARK_65TH_(__VA_ARGS__)
 
 /*
- * Number of items, 0..63. An empty list and a list of one item look alike to the preprocessor, so
- * emptiness is detected indirectly: an empty item, put between a macro name and (), makes the macro
- * expand (Jens Gustedt's idea).
+ * The number of items, 0..63. The preprocessor cannot distinguish an empty list from a list of one
+ * item directly, so emptiness is detected indirectly: an empty item between a macro name and ()
+ * makes the macro expand (Jens Gustedt's idea).
  */
 #define WAYMARK_COUNT(...) \
 	WAYMARK_CAT(WAYMARK_COUNT_, WAYMARK_IS_EMPTY(__VA_ARGS__))(__VA_ARGS__)
@@ -115,7 +115,7 @@
 #define WAYMARK_EACH2_31(m, s, x, ...) m(x) s() WAYMARK_EACH2_30(m, s, __VA_ARGS__)
 #define WAYMARK_EACH2_32(m, s, x, ...) m(x) s() WAYMARK_EACH2_31(m, s, __VA_ARGS__)
 
-/* Pairs: m(index, first, second). */
+/* Applies m(index, first, second) to pairs of items. */
 #define WAYMARK_PAIRS(m, s, ...) WAYMARK_CAT(WAYMARK_PAIRS_, WAYMARK_COUNT(__VA_ARGS__))(m, s, __VA_ARGS__)
 #define WAYMARK_PAIRS_0(m, s, ...)
 #define WAYMARK_PAIRS_2(m, s, a, b) m(0, a, b)

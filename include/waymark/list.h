@@ -42,18 +42,21 @@ struct waymark_list; /* the events found */
 #define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
 #define WAYMARK_LIST_PLACES    4u /* also find the places that mark an event; slower */
 
-/* All 0 but the size: all events of the kernel and of running processes. */
+/* If all members except the size are 0: all events of the kernel and of running processes. */
 struct waymark_list_options {
 	size_t size;
-	const char *events; /* a name, with *, ? and [...]: "sched:*", "usdt:BIN:*:*"; NULL: all */
-	const char *const *files; /* programs and libraries: their events and USDT probes */
+	/* A name with *, ? and [...], such as "sched:*" or "usdt:BIN:*:*"; NULL: all. */
+	const char *events;
+	const char *const *files; /* programs and libraries whose events and USDT probes to list */
 	uint32_t nr_files;
 	const int32_t *pids; /* running processes. With files or pids, the kernel's events */
-	uint32_t nr_pids;    /* and those of other processes are listed only by a flag */
+	uint32_t nr_pids;    /* and those of other processes are listed only by flags */
 	uint32_t flags;
 };
 
-/* `options` may be NULL. 0 or -errno; a list may be empty when no name was given. */
+/*
+ * Lists events. `options` may be NULL. Returns 0 or -errno; without a name, the list may be empty.
+ */
 int waymark_list(const struct waymark_list_options *options, struct waymark_list **ret,
 		 struct waymark_error *error);
 
@@ -62,74 +65,82 @@ void waymark_list_close(struct waymark_list *list);
 
 struct waymark_listed {
 	size_t size;
-	const char *name;      /* "provider:name", as <waymark/record.h> takes it */
-	const char *kind;      /* "tracepoint", "system-call", "usdt", "event", "marker"... */
+	const char *name;      /* "provider:name", in the form that <waymark/record.h> accepts */
+	/* "tracepoint", "system-call", "usdt", "event", "marker" and so on. */
+	const char *kind;
 	const char *help;      /* description; NULL: not known */
-	const char *unit;      /* unit of a counter, "Joules"; NULL: it counts occurrences */
+	/* Unit of a counter, such as "Joules"; NULL: it counts occurrences. */
+	const char *unit;
 	double scale;          /* value of one count in that unit; 1 by default */
-	const char *level;     /* programs' events: "info" or another level; else NULL */
-	const char *file;      /* its program or library; NULL: a kernel event */
+	const char *level;     /* for programs' events: "info" or another level; else NULL */
+	const char *file;      /* the program or library that has it; NULL: a kernel event */
 	const char *source;    /* source file of the declaration; NULL: not known */
-	const char *command;   /* of the processes that have it; NULL: none was searched */
+	/* Command of the processes that have it; NULL: no process was searched. */
+	const char *command;
 	uint32_t line;         /* line in `source` */
-	uint32_t nr_places;    /* programs' events: number of places that mark it */
-	uint32_t nr_processes; /* number of processes that have it, running `command` */
-	uint32_t nr_on;        /* number of those in which it is being recorded now */
+	uint32_t nr_places;    /* for programs' events: number of places that mark it */
+	uint32_t nr_processes; /* number of processes that run `command` and have it */
+	uint32_t nr_on;        /* number of these processes in which it is being recorded now */
 };
 
-/* Event number i, from 0. 0, or -ERANGE after the last. */
+/* Returns event number i, counted from 0. 0, or -ERANGE after the last. */
 int waymark_listed(struct waymark_list *list, uint32_t i, struct waymark_listed *ret);
 uint32_t waymark_list_count(const struct waymark_list *list);
 
-/* The event's print format, as declared by the program or the kernel; NULL: not known. */
+/* The event's print format, as the program or the kernel declares it; NULL: not known. */
 const char *waymark_listed_print(struct waymark_list *list, uint32_t i);
 
 struct waymark_listed_field {
 	size_t size;
 	const char *name;
-	const char *type;       /* as declared: "unsigned int"; valid until the next call */
-	enum waymark_kind kind; /* UNSIGNED, SIGNED, BOOL, FLOAT, TEXT, BYTES, LIST */
+	/* Type as declared, such as "unsigned int"; valid until the next call. */
+	const char *type;
+	enum waymark_kind kind; /* UNSIGNED, SIGNED, BOOL, FLOAT, TEXT, BYTES or LIST */
 	uint32_t bytes;         /* size of a number or of a list's element; 0: not known */
-	uint32_t length;        /* elements of a list or text of fixed length; 0: variable */
-	uint32_t nr_labels;     /* > 0: an enumeration */
+	uint32_t length;        /* elements of a list or text of fixed length; 0: variable length */
+	uint32_t nr_labels;     /* above 0 for an enumeration */
 	int is_exit;            /* 1: recorded at the exit of a system call, not at its entry */
 	uint32_t reserved;      /* 0 */
 };
 
-/* Field k of event i: 0, or -ERANGE after the last, -ENOMEM. */
+/* Returns field k of event i. 0, -ERANGE after the last, or -ENOMEM. */
 int waymark_listed_field(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_field *ret);
 
-/* Value and name of an enumeration's label; NULL: no label has this number. */
+/* Value and name of an enumeration's label; NULL: there is no label with this number. */
 const char *waymark_listed_label(struct waymark_list *list, uint32_t i, uint32_t k, uint32_t label,
 				 int64_t *ret_value);
 
 struct waymark_listed_place {
 	size_t size;
-	uint64_t address;     /* in the file's symbol table; 0: not known */
-	uint64_t offset;      /* offset in the file of USDT probes and functions; 0: not known */
-	const char *function; /* NULL: not known */
-	const char *source;   /* file name; NULL: not known */
+	uint64_t address;     /* address in the file's symbol table; 0: not known */
+	uint64_t offset;      /* of USDT probes and functions: offset in the file; 0: not known */
+	const char *function; /* name of the function; NULL: not known */
+	const char *source;   /* name of the source file; NULL: not known */
 	uint32_t line;
-	const char *operands; /* USDT probes: "-4@%edi 8@-8(%rbp)"; else NULL */
-	uint64_t semaphore;   /* its file offset; 0: none */
+	/* Operands of a USDT probe, such as "-4@%edi 8@-8(%rbp)"; else NULL. */
+	const char *operands;
+	uint64_t semaphore;   /* offset of the probe's semaphore in the file; 0: none */
 };
 
-/* Place k of event i (needs WAYMARK_LIST_PLACES, except for probes). 0, or -ERANGE. */
+/*
+ * Returns place k of event i (needs WAYMARK_LIST_PLACES, except for probes). 0, or -ERANGE after
+ * the last.
+ */
 int waymark_listed_place(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_place *ret);
 
-/* A family of names: "syscall", "usdt"... */
+/* A family of names, such as "syscall" or "usdt". */
 struct waymark_family {
 	size_t size;
 	const char *name;
 	const char *what;    /* short description */
-	const char *missing; /* why it cannot be used here, and the cure; NULL: usable */
+	const char *missing; /* the reason why it cannot be used here, and the cure; NULL: it can */
 	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: events can be placed anywhere */
 	uint32_t reserved;   /* 0 */
 };
 
-/* Family number i, from 0. 0, or -ERANGE after the last. */
+/* Returns family number i, counted from 0. 0, or -ERANGE after the last. */
 int waymark_family(struct waymark_list *list, uint32_t i, struct waymark_family *ret);
 
 #ifdef __cplusplus

@@ -6,9 +6,9 @@
  *
  * The first argument is the marker's name, the second a string literal, the others its arguments,
  * at most 32. The compiler checks the format; no text is formatted while the program runs: raw
- * values are recorded, tools render them. Dormant, a marker is one instruction, and its arguments
- * are not evaluated; on, they are evaluated once. It may be used wherever a statement may: in
- * inline functions, templates, lambdas, constructors.
+ * values are recorded, tools render them. A dormant marker is one instruction, and its arguments
+ * are not evaluated; when it is enabled, they are evaluated once. It may be used wherever a
+ * statement may: in inline functions, templates, lambdas, constructors.
  *
  * Recorded values. Each argument after the default promotions: integers, bool and enumerations as 4
  * or 8 bytes, float and double as double, `char *` and `const char *` as the string up to its NUL
@@ -59,12 +59,12 @@
 #endif
 
 /* ------------------------------------------------------------------ *
- * Callbacks
- * ------------------------------------------------------------------ */
+ * Callbacks ------------------------------------------------------------------ */
 
-/* One argument of a marker, as passed to a callback. */
+/* One argument of a marker, as a callback gets it. */
 struct waymark_mark_arg {
-	char letter;   /* 'i' signed, 'u' unsigned, 'f' double, 's' string, 'p' other pointer */
+	/* 'i': signed, 'u': unsigned, 'f': double, 's': string, 'p': other pointer. */
+	char letter;
 	uint8_t bytes; /* size of the argument in the program: 4 or 8 */
 	uint8_t reserved[6];
 	union {
@@ -86,8 +86,8 @@ typedef void (*waymark_mark_callback)(void *private_data, const char *format,
  * name      "provider:name", or only the name: then the provider is the one that trace_mark()
  *           uses in the unit that registers
  * returns   0; -EPERM: markers of that name exist and none has this format, or another callback
- *           has been registered for that name with another format; -EINVAL; -ENOMEM: also when
- *           32 are connected already; -ENOSYS: no runtime
+ *           has been registered for that name with another format; -EINVAL; -ENOMEM, also when 32
+ *           callbacks are already connected; -ENOSYS: no runtime
  *
  * Any thread may call it, but not from a callback or a signal handler. Several callbacks may be
  * connected to one marker.
@@ -96,8 +96,8 @@ __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_register(const char *name, const char *format, waymark_mark_callback callback,
 		      void *private_data);
 /*
- * Disconnects a callback registered with the same four arguments; -ENOENT when it is not
- * registered. After waymark_synchronize() no thread runs it.
+ * Disconnects a callback that was registered with the same four arguments. Returns 0, or -ENOENT
+ * when it was not registered. After waymark_synchronize() no thread runs it.
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_unregister(const char *name, const char *format, waymark_mark_callback callback,
@@ -174,9 +174,9 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 #define WAYMARK_NTH_32(m, x, ...) m(32, x) WAYMARK_NTH_31(m, __VA_ARGS__)
 
 /*
- * The types that an argument may have after promotion, in one table: name, C type, letter, bytes,
- * fixed bytes of a record, the value v as the 64 bits passed to a callback, the statement that
- * stores v at q.
+ * The types that an argument may have after promotion, in one table: name, C type, letter, size in
+ * the program, size in a record, the value v as the 64 bits that a callback gets, the statement
+ * that stores v at q.
  */
 #define WAYMARK_ARG_TYPES_(type) \
 	type(int, int, 'i', 4, 4, (uint64_t)(int64_t)v, waymark_put32(q, (uint32_t)v); q += 4) \
@@ -245,7 +245,7 @@ template <class... Rest> constexpr int waymark_sum(int first, Rest... rest)
 {
 	return first + waymark_sum(rest...);
 }
-/* Link-time constants of a marker's arguments. */
+/* The link-time constants of a marker's arguments. */
 template <class... Kinds> struct waymark_kinds {
 	static constexpr int nr = sizeof...(Kinds);
 	static constexpr int fixed = waymark_sum(Kinds::fixed...);
@@ -285,7 +285,7 @@ template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_m
 			    , waymark_q_ = waymark_args_put(waymark_q_, waymark_fixed_, args...););
 }
 
-/* With WAYMARK_SDT the arguments are evaluated before the site. */
+/* With WAYMARK_SDT, the arguments are evaluated before the site. */
 #ifdef WAYMARK_SDT
 template <class Place, class Kinds, class... Args>
 WAYMARK_INLINE void waymark_mark_emit_behind(int, Args... args)
@@ -336,7 +336,10 @@ WAYMARK_INLINE void waymark_mark_emit_behind(int, Args... args)
 	}
 WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 
-/* Type of x after promotion: the conditional promotes and decays, bit-fields too. Not evaluated. */
+/*
+ * The type of x after promotion. The conditional operator promotes and decays x, even a bit-field;
+ * x is not evaluated.
+ */
 #define WAYMARK_ARG_SELECT_(x, what) \
 	__extension__ _Generic(1 ? (x) : (x), int: what##_int, unsigned: what##_uint, long: what##_long, \
 		unsigned long: what##_ulong, long long: what##_llong, \
@@ -356,8 +359,8 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 		break;
 
 /*
- * Copies the arguments to locals: evaluated once, before the thread's writer is taken; with
- * WAYMARK_SDT, before the site.
+ * Copies the arguments to locals, so that they are evaluated once, before the level becomes busy;
+ * with WAYMARK_SDT, before the site.
  */
 #ifdef WAYMARK_SDT
 #define WAYMARK_ARG_NAME_(n, x) , waymark_a##n##_

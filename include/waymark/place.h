@@ -6,12 +6,12 @@
  *   WAYMARK_PLACE_(id, binding, kind, level, flags, nr, text, values...)
  *                              declares description and state of place `id`
  *   WAYMARK_PLACE_EVENT_(id)   its state, an lvalue whose address is a link-time constant
- *   WAYMARK_PLACE_ON_(id)      the site: an expression, true when on
+ *   WAYMARK_PLACE_ON_(id)      the site: an expression, true when it is enabled
  *   WAYMARK_PLACE_LIST_(id)    an entry in the table without a site
  *
  * Implementation, and the reasons:
  *   C, gcc        block-scope statics, asm goto in the block.
- *   C, clang      the asm goto is in a function of its own that is always inlined: clang before 17
+ *   C, clang      the asm goto is in a separate function that is always inlined: clang before 17
  *                 refuses several asm gotos in a function with cleanups. "i" operands from
  *                 parameters need the optimiser; at -O0 the site is a load and a test.
  *   C++           a local class names the place; a hidden class template holds its data (hidden
@@ -26,7 +26,10 @@
 #include <waymark/emit.h>
 #include <waymark/foreach.h>
 
-/* The site and its entry in the table; operands: description, state; label: on. */
+/*
+ * The site and its entry in the table. Operands: description and state; label: the code to run when
+ * enabled.
+ */
 #define WAYMARK_SITE_TEXT_ \
 	WAYMARK_SITE_INSN \
 	".pushsection waymark_sites,\"aR?\",@progbits\n" \
@@ -36,7 +39,7 @@
 	"\t.long " WAYMARK_OPERAND(0) " - .\n" \
 	"\t.long " WAYMARK_OPERAND(1) " - .\n" \
 	"\t.popsection"
-/* An entry only: for the load+test variant, and for marks without their own site. */
+/* Only an entry: for the load+test variant, and for marks without a site of their own. */
 #define WAYMARK_LISTED_TEXT_ \
 	".pushsection waymark_sites,\"aR?\",@progbits\n" \
 	"\t.balign 4\n" \
@@ -52,7 +55,7 @@
 template <int N> struct waymark_values {
 	int64_t value[N];
 };
-/* A description: `Nr` values, `Bytes` of text. */
+/* A description with `Nr` values and `Bytes` bytes of text. */
 template <int Nr, int Bytes> struct waymark_described {
 	struct waymark_desc head;
 	waymark_values<Nr> values;

@@ -6,10 +6,10 @@
  *
  * It is a marker (mark.h) named `printf` that is described by its format: no text is formatted
  * while the program runs; the raw arguments are recorded and tools render them. So it costs as much
- * as any event with these fields, about fifteen nanoseconds, a twentieth of a write(2) of the text
- * to a file; dormant it is one instruction. The format must be a string literal and is checked by
- * the compiler; every place is a separate event, identified by its format. Enable all of them with
- * the glob 'PROVIDER:printf' or '*:printf'. The rules for arguments in mark.h apply here, too.
+ * as any event with these fields: about fifteen nanoseconds, a twentieth of a write(2) of the text
+ * to a file. A dormant one is one instruction. The format must be a string literal and is checked
+ * by the compiler; every place is a separate event, identified by its format. Enable all of them
+ * with the glob 'PROVIDER:printf' or '*:printf'. The rules for arguments in mark.h apply here, too.
  */
 #ifndef WAYMARK_PRINTF_H
 #define WAYMARK_PRINTF_H

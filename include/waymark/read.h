@@ -45,15 +45,15 @@
 extern "C" {
 #endif
 
-#define WAYMARK_NO_TIME   INT64_MIN  /* the time of an event without a clock */
+#define WAYMARK_NO_TIME   INT64_MIN  /* time of an event without a clock */
 #define WAYMARK_UNKNOWN   UINT64_MAX /* an unknown count */
-#define WAYMARK_NO_NUMBER UINT32_MAX /* no stream, no type */
+#define WAYMARK_NO_NUMBER UINT32_MAX /* no stream, or no type */
 
 struct waymark_trace;   /* one trace or several, opened as one */
-struct waymark_reader;  /* a position in it */
+struct waymark_reader;  /* a position in a trace */
 struct waymark_type;    /* an event type: a name and fields */
-struct waymark_field;   /* a name and a kind */
-struct waymark_columns; /* fields of many events, as arrays */
+struct waymark_field;   /* a field: a name and a kind */
+struct waymark_columns; /* the fields of many events, as arrays */
 
 /*
  * Sizes. Structures that a caller fills, and those that the library fills in a caller's memory, can
@@ -87,9 +87,10 @@ template <class T> inline T waymark_sized_()
 
 struct waymark_error {
 	size_t size;
-	int code;        /* errno, above 0; 0: none */
-	uint32_t column; /* from 1, in the text passed by the caller (a filter, a name); 0: none */
-	char text[512];  /* a sentence, without a line end */
+	int code;        /* positive errno; 0: no error */
+	/* column, from 1, in a text that the caller passed (a filter, a name); 0: none. */
+	uint32_t column;
+	char text[512];  /* a sentence without a newline */
 };
 
 /* --- values ----------------------------------------------------------------------------- */
@@ -97,14 +98,14 @@ struct waymark_error {
 enum waymark_kind {
 	WAYMARK_UNSIGNED, /* value.u */
 	WAYMARK_SIGNED,   /* value.s */
-	WAYMARK_BOOL,     /* value.u: 0 or 1 */
+	WAYMARK_BOOL,     /* value.u is 0 or 1 */
 	WAYMARK_FLOAT,    /* value.f */
-	WAYMARK_TEXT,     /* value.text, value.count bytes; no NUL after them */
-	WAYMARK_BYTES,    /* value.bytes, value.count bytes */
+	WAYMARK_TEXT,     /* value.text has value.count bytes, without a NUL */
+	WAYMARK_BYTES,    /* value.bytes has value.count bytes */
 	WAYMARK_STRUCT,   /* value.count members follow */
 	WAYMARK_LIST,     /* value.count elements follow */
-	WAYMARK_CHOICE,   /* one value follows, of member value.u */
-	WAYMARK_OPTIONAL  /* value.count values follow: 0 or 1 */
+	WAYMARK_CHOICE,   /* one value follows: that of member value.u */
+	WAYMARK_OPTIONAL  /* value.count (0 or 1) values follow */
 };
 
 /*
@@ -129,47 +130,51 @@ enum waymark_part {
 	WAYMARK_PACKET_HEADER,
 	WAYMARK_PACKET_CONTEXT,
 	WAYMARK_HEADER,
-	WAYMARK_STREAM_CONTEXT, /* the context of all events of the stream */
-	WAYMARK_CONTEXT,        /* the context of this event type */
-	WAYMARK_FIELDS,         /* the event's own fields */
+	WAYMARK_STREAM_CONTEXT, /* context of all events of the stream */
+	WAYMARK_CONTEXT,        /* context of this event type */
+	WAYMARK_FIELDS,         /* fields of the event itself */
 	WAYMARK_NR_PARTS
 };
 
 struct waymark_event {
 	int64_t time_ns; /* or WAYMARK_NO_TIME */
-	uint64_t clock;  /* ticks, as recorded */
+	uint64_t clock;  /* recorded time in ticks */
 	const struct waymark_type *type;
-	const struct waymark_value *values; /* of all parts */
+	const struct waymark_value *values; /* values of all parts */
 	struct {
-		uint32_t begin, end; /* indices of values */
+		uint32_t begin, end; /* range of each part's indices in `values` */
 	} parts[WAYMARK_NR_PARTS];
-	int32_t cpu, pid, tid; /* -1: not known */
-	uint32_t stream;       /* number, for waymark_stream() */
+	int32_t cpu, pid, tid; /* -1 when not known */
+	uint32_t stream;       /* number of the stream, for waymark_stream() */
 	const void *own;       /* private to the library */
 };
 
-/* The field's name; NULL: none, as for elements of lists. */
+/* The field's name; NULL for fields without one, such as elements of lists. */
 const char *waymark_field_name(const struct waymark_field *field);
 enum waymark_kind waymark_field_kind(const struct waymark_field *field);
-uint32_t waymark_field_bits(const struct waymark_field *field); /* width of a number: 1 to 64 */
-uint32_t waymark_field_base(const struct waymark_field *field); /* preferred base: 2, 8, 10, 16 */
+uint32_t waymark_field_bits(const struct waymark_field *field); /* width of a number, 1 to 64 */
+uint32_t waymark_field_base(const struct waymark_field *field); /* preferred base: 2, 8, 10 or 16 */
 
-/* Members of a structure or options of a choice; for a list or an optional: its element. */
+/*
+ * The members of a structure, or the options of a choice; for a list or an optional, its element.
+ */
 uint32_t waymark_field_nr_inside(const struct waymark_field *field);
 const struct waymark_field *waymark_field_inside(const struct waymark_field *field, uint32_t i);
 
-/* The name of an enumeration's value; NULL: no name, or not an enumeration. */
+/*
+ * The name of an enumeration's value; NULL when the value has no name or is not an enumeration's.
+ */
 const char *waymark_value_label(const struct waymark_value *value);
 
-/* Whether the field is an enumeration, even when a value of it has no name. */
+/* Whether the field is an enumeration, even if some of its values have no name. */
 int waymark_field_is_enum(const struct waymark_field *field);
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* One file or folder. 0 or -errno. */
+/* Opens one file or folder. Returns 0 or -errno. */
 int waymark_open(const char *path, struct waymark_trace **ret, struct waymark_error *error);
 
-/* Several traces, merged by their clocks. At least one. */
+/* Opens several traces, at least one, merged by their clocks. */
 int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct waymark_trace **ret,
 		     struct waymark_error *error);
 
@@ -181,30 +186,31 @@ void waymark_close(struct waymark_trace *trace);
 struct waymark_info {
 	size_t size;
 	const char *path;
-	const char *format;       /* "ctf", "perf.data", "trace.dat" */
-	const char *version;      /* of the format */
-	int64_t begin_ns, end_ns; /* begin > end: not known without reading all events */
+	const char *format;       /* "ctf", "perf.data" or "trace.dat" */
+	const char *version;      /* version of the format */
+	/* If begin > end, the times are known only after all events were read. */
+	int64_t begin_ns, end_ns;
 	uint64_t nr_packets;
-	int is_epoch;      /* times count from 1970 */
-	int is_incomplete; /* the tracer is still writing, or was killed */
+	int is_epoch;      /* whether times count from 1970 */
+	int is_incomplete; /* whether the tracer is still writing, or was killed */
 };
 
 struct waymark_stream {
 	size_t size;
-	const char *file; /* below the trace's path; "" when that is a file itself */
+	const char *file; /* path below that of the trace; "" when the trace is a file itself */
 	uint64_t class_id, instance;
-	uint32_t trace; /* trace number, for waymark_info() */
-	int32_t cpu;    /* the CPU of all its events; -1: none or several */
+	uint32_t trace; /* number of the trace, for waymark_info() */
+	int32_t cpu;    /* the CPU of all its events; -1: none, or several */
 };
 
 /* Events that the tracer reported as lost. */
 struct waymark_loss {
 	size_t size;
-	uint64_t count;           /* or WAYMARK_UNKNOWN: at least one */
-	int64_t begin_ns, end_ns; /* INT64_MIN, INT64_MAX: not known */
-	const char *cause;        /* "" when not known */
-	uint32_t stream;          /* stream number; WAYMARK_NO_NUMBER: the whole trace */
-	int is_packets;           /* counts packets, not events */
+	uint64_t count;           /* WAYMARK_UNKNOWN: at least one */
+	int64_t begin_ns, end_ns; /* INT64_MIN and INT64_MAX when not known */
+	const char *cause;        /* "" when it is not known */
+	uint32_t stream;          /* number of the stream; WAYMARK_NO_NUMBER: the whole trace */
+	int is_packets;           /* whether `count` is a number of packets, not of events */
 };
 
 /* A part of the trace that cannot be read. */
@@ -219,97 +225,125 @@ uint32_t waymark_nr_traces(const struct waymark_trace *trace);
 uint32_t waymark_nr_streams(const struct waymark_trace *trace);
 uint32_t waymark_nr_types(const struct waymark_trace *trace);
 uint32_t waymark_nr_losses(const struct waymark_trace *trace);
-uint32_t waymark_nr_faults(const struct waymark_trace *trace); /* up to now */
+uint32_t waymark_nr_faults(const struct waymark_trace *trace); /* number of faults found so far */
 
-/* Number i, from 0. 0, or -ERANGE after the last, -EINVAL or -E2BIG for a wrong size. */
+/*
+ * Return item number i, counted from 0. The result is 0, -ERANGE after the last item, or -EINVAL or
+ * -E2BIG for a wrong size.
+ */
 int waymark_info(const struct waymark_trace *trace, uint32_t i, struct waymark_info *ret);
 int waymark_stream(const struct waymark_trace *trace, uint32_t i, struct waymark_stream *ret);
 int waymark_loss(const struct waymark_trace *trace, uint32_t i, struct waymark_loss *ret);
 int waymark_fault(const struct waymark_trace *trace, uint32_t i, struct waymark_fault *ret);
 
-/* A property of the tracer and the machine: "hostname", "tracer_name"... NULL: not in the trace. */
+/*
+ * A property of the tracer or the machine, such as "hostname" or "tracer_name"; NULL: the trace
+ * does not have it.
+ */
 const char *waymark_word(const struct waymark_trace *trace, uint32_t i, const char *key);
 
-/* Event types. A name may occur more than once, with different fields. NULL: no such type. */
+/*
+ * The event types. A name may occur more than once, with different fields. NULL: there is no such
+ * type.
+ */
 const struct waymark_type *waymark_type(const struct waymark_trace *trace, uint32_t i);
 uint32_t waymark_type_number(const struct waymark_type *type);
 const char *waymark_type_name(const struct waymark_type *type); /* "provider:name" */
-int waymark_type_level(const struct waymark_type *type);        /* the tracer's; -1: none */
-int waymark_type_is_meta(const struct waymark_type *type);      /* about the recording itself */
+/* Level as the tracer defines it; -1: none. */
+int waymark_type_level(const struct waymark_type *type);
+/* Whether events of this type are about the recording itself. */
+int waymark_type_is_meta(const struct waymark_type *type);
 uint32_t waymark_type_nr_fields(const struct waymark_type *type, enum waymark_part part);
 const struct waymark_field *waymark_type_field(const struct waymark_type *type,
 					       enum waymark_part part, uint32_t i);
 
 enum waymark_role {
 	WAYMARK_IS_DATA,
-	WAYMARK_IS_LENGTH, /* length of the next field, a list */
-	WAYMARK_IS_CONTEXT /* stored among the fields, but a context: waymark's user stacks */
+	WAYMARK_IS_LENGTH, /* length of the next field, which is a list */
+	/* Stored among the fields, but actually a context: waymark's user stacks. */
+	WAYMARK_IS_CONTEXT
 };
 enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymark_part part,
 				    uint32_t i);
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-#define WAYMARK_READ_META      1u /* also events about the recording */
-#define WAYMARK_READ_UNORDERED 2u /* packet by packet; faster, for callers that need no order */
+#define WAYMARK_READ_META      1u /* also read events about the recording */
+/* Read packet by packet: faster, for callers that do not need the order of time. */
+#define WAYMARK_READ_UNORDERED 2u
 
-/* All 0 but the size: all events, in order of time. */
+/* If all members except the size are 0: all events, in order of time. */
 struct waymark_options {
 	size_t size;
-	const char *const *events; /* globs of names, as for `waymark print -e`; none: all */
+	/* Globs of event names, as for `waymark print -e`; none: all events. */
+	const char *const *events;
 	uint32_t nr_events;
-	const char *filter;        /* as for `waymark print --filter`; NULL: none */
-	const char *const *fields; /* only these are needed; other fields may be missing */
+	const char *filter;        /* filter as for `waymark print --filter`; NULL: none */
+	const char *const *fields; /* the fields that are needed; others may be missing */
 	uint32_t nr_fields;
-	int64_t begin_ns; /* with has_begin: events at this time or later */
-	int64_t end_ns;   /* with has_end: events before this time */
+	int64_t begin_ns; /* with has_begin: only events at this time or later */
+	int64_t end_ns;   /* with has_end: only events before this time */
 	int has_begin, has_end;
-	uint32_t stream_plus_1; /* only that stream: its number + 1; 0: all */
-	uint32_t share;     /* unordered: this share of `nr_shares` equal shares of the packets, */
-	uint32_t nr_shares; /* for a reader in each of several threads; 0: all */
+	uint32_t stream_plus_1; /* number + 1 of the only stream to read; 0: all streams */
+	/*
+	 * For unordered readers in several threads: which of `nr_shares` equal shares of the
+	 * packets to read; nr_shares 0: all packets.
+	 */
+	uint32_t share;
+	uint32_t nr_shares;
 	uint32_t flags;     /* WAYMARK_READ_... */
 };
 
-/* `options` may be NULL, and is no longer needed once this returns. 0 or -errno. */
+/*
+ * Creates a reader. `options` may be NULL, and is not needed after this call. Returns 0 or -errno.
+ */
 int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,
 		 struct waymark_reader **ret, struct waymark_error *error);
 
 /* Accepts NULL. */
 void waymark_reader_close(struct waymark_reader *reader);
 
-/* 1 and the next event, 0 at the end, -errno. The event lives until the next call. */
+/* Returns 1 and the next event, 0 at the end, or -errno. The event is valid until the next call. */
 int waymark_next(struct waymark_reader *reader, const struct waymark_event **ret);
 
 /*
- * Unordered readers: all events of a part of one packet at once. Their number, 0 at the end,
- * -errno; -EINVAL for an ordered reader.
+ * For unordered readers: returns all events of a part of one packet at once. The result is their
+ * number, 0 at the end, or -errno; -EINVAL for an ordered reader.
  */
 int64_t waymark_next_batch(struct waymark_reader *reader, const struct waymark_event **ret);
 
-/* Continues with the first event at that time or later, in either direction. 0 or -errno. */
+/*
+ * Continues with the first event at or after this time, in either direction. Returns 0 or -errno.
+ */
 int waymark_seek(struct waymark_reader *reader, int64_t time_ns);
 
-/* A value by name, from the event's fields, then its contexts; NULL: no such name. */
+/*
+ * Returns a value by name: one of the event's fields, else of its contexts; NULL: there is no such
+ * name.
+ */
 const struct waymark_value *waymark_get(const struct waymark_event *event, const char *field);
 
-/* The thread's or process's name at that time: bytes, "": unknown. Until the next call. */
+/*
+ * The name of the event's thread or process at that time, in bytes; "": unknown. Valid until the
+ * next call.
+ */
 const char *waymark_comm(struct waymark_reader *reader, const struct waymark_event *event,
 			 uint32_t *ret_bytes);
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
 enum waymark_column_kind {
-	WAYMARK_COLUMN_AUTO,   /* the kind of the field in the types that have it */
-	WAYMARK_COLUMN_INT64,  /* int64_t; floats are truncated, larger numbers are not valid */
+	WAYMARK_COLUMN_AUTO,   /* the kind of the field, in the types that have it */
+	WAYMARK_COLUMN_INT64,  /* int64_t; floats are truncated, and larger numbers are not valid */
 	WAYMARK_COLUMN_UINT64, /* uint64_t; negative numbers are not valid */
 	WAYMARK_COLUMN_DOUBLE, /* double */
-	WAYMARK_COLUMN_TEXT    /* bytes; for enumerations, the label's name */
+	WAYMARK_COLUMN_TEXT    /* bytes; for enumerations, the name of the label */
 };
 
 /*
- * One column for each name: a field, or "$time" (ns), "$cpu", "$pid", "$tid", "$type" and "$stream"
- * (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once. `kinds` may be NULL. 0, or
- * -errno: -ENOENT when no selected event type has the field.
+ * Creates one column for each name: a field, or "$time" (ns), "$cpu", "$pid", "$tid", "$type" and
+ * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once. `kinds` may be
+ * NULL. Returns 0, or -errno; -ENOENT when no selected event type has the field.
  */
 int waymark_columns(struct waymark_reader *reader, const char *const *names,
 		    const enum waymark_column_kind *kinds, uint32_t nr_columns, uint64_t nr_rows,
@@ -318,17 +352,19 @@ int waymark_columns(struct waymark_reader *reader, const char *const *names,
 /* Accepts NULL. */
 void waymark_columns_close(struct waymark_columns *columns);
 
-/* Refills the rows from the reader. Their number, 0 at the end, -errno. */
+/* Fills the rows with the next events. Returns the number of rows, 0 at the end, or -errno. */
 int64_t waymark_columns_fill(struct waymark_columns *columns);
 
 enum waymark_column_kind waymark_column_kind(const struct waymark_columns *columns, uint32_t i);
 
-/* An array of nr_rows values of the column's kind; TEXT: nr_rows + 1 offsets (uint64_t) into the
- * text. */
+/*
+ * The nr_rows values of a column, in its kind; for TEXT, nr_rows + 1 offsets (uint64_t) into the
+ * text.
+ */
 const void *waymark_column_data(const struct waymark_columns *columns, uint32_t i);
 const unsigned char *waymark_column_valid(const struct waymark_columns *columns, uint32_t i);
 
-/* TEXT: the bytes of all rows, one after the other. The pointer may change with each fill. */
+/* For TEXT: the bytes of all rows, one after the other. The pointer may change with each fill. */
 const char *waymark_column_text(const struct waymark_columns *columns, uint32_t i);
 
 /* "0.1.0" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - records and counts events: of a new command, of running processes, or of the whole
- * machine; the events that programs are marked with, and the kernel's tracepoints, system calls,
- * probes and samples. Link libwaymark:
+ * record.h - records and counts events of a new command, of running processes, or of the whole
+ * machine: the events of marked programs, and the kernel's tracepoints, system calls, probes and
+ * samples. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
  *   const char *command[] = {"ls", NULL};
@@ -49,15 +49,16 @@
 extern "C" {
 #endif
 
-struct waymark_recording; /* a recording, from its options to the end of its trace */
+struct waymark_recording; /* a recording, from its options to the complete trace */
 struct waymark_counters;  /* a set of events that are counted */
 
 /* --- a recording --------------------------------------------------------------------------- */
 
-/* When the memory for events is full: */
+/* What happens when the memory for events is full. */
 enum waymark_mode {
 	WAYMARK_DISCARD,   /* new events are lost */
-	WAYMARK_OVERWRITE, /* the oldest are lost; written at the end and by snapshots */
+	/* The oldest events are lost; the memory is written at the end and by snapshots. */
+	WAYMARK_OVERWRITE,
 	WAYMARK_BLOCK      /* programs wait for room, at most one second */
 };
 
@@ -68,56 +69,62 @@ enum waymark_mode {
  */
 struct waymark_record_options {
 	size_t size;
-	const char *folder;         /* created here; NULL: see waymark_record_next() */
-	const char *const *command; /* NULL-terminated, looked up in $PATH; NULL: none */
+	const char *folder;         /* folder to create; NULL: see waymark_record_next() */
+	const char *const *command; /* NULL-terminated, looked up in $PATH; NULL: no command */
 	const int32_t *pids;        /* of processes */
 	uint32_t nr_pids;
-	const int32_t *tids; /* of threads; not together with pids */
+	const int32_t *tids; /* threads to record; not together with pids */
 	uint32_t nr_tids;
 	int everything;      /* every process */
-	const int32_t *cpus; /* only events on these CPUs; 0 of them: on all */
+	const int32_t *cpus; /* record only events on these CPUs; nr_cpus 0: on all */
 	uint32_t nr_cpus;
 	enum waymark_mode mode;
 	uint64_t buffer_bytes; /* memory for events per process, 64 KiB or more; 0: 64 MiB */
-	const char *preload;   /* helpers for the command, "malloc,pthread,func"; "none": none */
-	uint32_t ctf;          /* format of the folder: 1 is CTF 1.8, 2 is CTF 2; 0: 1 */
-	void (*say)(const char *sentence, void *data); /* called within calls only */
+	/* Helpers to preload into the command, such as "malloc,pthread,func"; "none": none. */
+	const char *preload;
+	uint32_t ctf;          /* format of the trace: 1 is CTF 1.8, 2 is CTF 2; 0: the same as 1 */
+	/* Is called only during calls of these functions. */
+	void (*say)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Starts and creates nothing. 0 or -errno. */
+/* Creates a recording, but starts nothing. Returns 0 or -errno. */
 int waymark_record(const struct waymark_record_options *options, struct waymark_recording **ret,
 		   struct waymark_error *error);
 
-/* Accepts NULL. Ends a running recording, and waits for its end. */
+/* Accepts NULL. Ends a recording that is running, and waits for its end. */
 void waymark_record_close(struct waymark_recording *recording);
 
-#define WAYMARK_WITH_CPU   1u /* programs' events: with the CPU */
-#define WAYMARK_WITH_STACK 2u /* programs' events: with the call stack */
+#define WAYMARK_WITH_CPU   1u /* record the CPU with programs' events */
+#define WAYMARK_WITH_STACK 2u /* record the call stack with programs' events */
 
 enum waymark_chain {
 	WAYMARK_NO_CHAIN,
-	WAYMARK_CHAIN_FRAMES, /* by frame pointers, in kernel and program */
+	WAYMARK_CHAIN_FRAMES, /* call chains in kernel and program by frame pointers */
 	WAYMARK_CHAIN_STACK   /* a copy of the program's stack, to be unwound later */
 };
 
-/* How events are recorded; all 0 but the size: each event, with its own fields. */
+/* How to record events. If all members except the size are 0: each event, with its own fields. */
 struct waymark_record_how {
 	size_t size;
-	const char *filter;       /* waymark-filter(7); NULL: none */
+	const char *filter;       /* a filter as in waymark-filter(7); NULL: none */
 	uint32_t with;            /* WAYMARK_WITH_... */
-	uint64_t frequency;       /* kernel's: sample at this rate per second, */
-	uint64_t period;          /* or every n-th event; 0, 0: counters 4000 per second */
-	enum waymark_chain chain; /* with the call chain */
-	uint32_t stack_bytes;     /* for CHAIN_STACK, a multiple of 8; 0: 8192 */
+	/*
+	 * For kernel events: take `frequency` samples per second, or sample every `period`-th
+	 * event; both 0: 4000 per second for counters.
+	 */
+	uint64_t frequency;
+	uint64_t period;
+	enum waymark_chain chain; /* record the call chain with samples */
+	uint32_t stack_bytes;     /* for CHAIN_STACK: a multiple of 8; 0: 8192 */
 	uint64_t every_ns;        /* interval for reading counters of /proc; 0: one second */
 };
 
 /*
- * Adds a name of waymark-events(7), with *, ? and [...]; without any call, all events of programs
- * are recorded. `how` may be NULL. 0; -ENOENT: no event has the name, and the sentence suggests the
- * nearest names; -EINVAL; -EACCES: the sentence has the cure; -EOPNOTSUPP: not supported by this
- * kernel.
+ * Adds the events that a name of waymark-events(7) selects; it may contain *, ? and [...]. Without
+ * any call, all events of programs are recorded. `how` may be NULL. Returns 0; -ENOENT: no event
+ * has the name, and the sentence suggests the nearest names; -EINVAL; -EACCES: the sentence has the
+ * cure; -EOPNOTSUPP: not supported by this kernel.
  *
  * While the recording runs: the last call determines how the matching events are recorded; other
  * events stay unchanged. Events of programs, tracepoints, system calls and probes can be changed
@@ -126,16 +133,19 @@ struct waymark_record_how {
 int waymark_record_event(struct waymark_recording *recording, const char *name,
 			 const struct waymark_record_how *how, struct waymark_error *error);
 
-/* Excludes events, whatever else is added; "kernel:*": all the kernel's that can be switched. */
+/*
+ * Excludes events, even if other names select them. "kernel:*" excludes all kernel events that can
+ * be disabled.
+ */
 int waymark_record_exclude(struct waymark_recording *recording, const char *name,
 			   struct waymark_error *error);
 
 /*
- * Other features of the kernel's tracing, before the recording starts. A trigger attaches an action
- * to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist, snapshot,
- * stacktrace...): histograms and snapshots are stored in the folder `kernel` of the trace. A
- * synthetic event is one that triggers write, "NAME TYPE FIELD; ...". Stacks are recorded after
- * each event of the kernel: the kernel's own, or the program's.
+ * Other features of the kernel's tracing, to be used before the recording starts. A trigger
+ * attaches an action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist,
+ * snapshot, stacktrace...): histograms and snapshots are stored in the folder `kernel` of the
+ * trace. A synthetic event is one that triggers write, "NAME TYPE FIELD; ...". Stacks are recorded
+ * after each event of the kernel: the kernel's own, or the program's.
  */
 int waymark_record_trigger(struct waymark_recording *recording, const char *text,
 			   struct waymark_error *error);
@@ -145,53 +155,61 @@ int waymark_record_stacks(struct waymark_recording *recording, int of_kernel,
 			  struct waymark_error *error);
 
 /*
- * Attaches to the processes and lets the command run. 0, or -errno: then the recording is over.
- * -ENOENT, -EACCES... also when the command cannot be run.
+ * Attaches to the processes and lets the command run. Returns 0, or -errno (-ENOENT, -EACCES and
+ * others also when the command cannot be run); after an error the recording is over.
  */
 int waymark_record_start(struct waymark_recording *recording, struct waymark_error *error);
 
 /*
- * Waits until the command has ended, or all `pids` have, and the trace is complete: 1; 0 after that
- * many milliseconds (-1: no limit). A recording continues without it; call it now and then, so that
- * processes that start later are attached to (everything, changes) and `say` is called.
+ * Waits until the command has ended, or all `pids` have, and the trace is complete. Returns 1, or 0
+ * after that many milliseconds (-1: no limit). A recording continues without it; call it now and
+ * then, so that processes that start later are attached to (everything, changes) and `say` is
+ * called.
  */
 int waymark_record_wait(struct waymark_recording *recording, int timeout_ms,
 			struct waymark_error *error);
 
-/* Ends it, waits until the trace is complete; the command may continue. 0 or -errno. */
+/*
+ * Ends the recording and waits until the trace is complete; the command may continue. Returns 0 or
+ * -errno.
+ */
 int waymark_record_stop(struct waymark_recording *recording, struct waymark_error *error);
 
-/* Writes the events in memory now; for WAYMARK_OVERWRITE. */
+/* For WAYMARK_OVERWRITE: writes the events that are in memory now. */
 int waymark_record_snapshot(struct waymark_recording *recording, struct waymark_error *error);
 
 struct waymark_totals {
 	size_t size;
-	uint64_t events;        /* in the trace */
-	uint64_t kernel_events; /* of these, the kernel's */
-	uint64_t samples;       /* of these, samples */
-	uint64_t lost;          /* by all causes; see waymark_record_loss() */
+	uint64_t events;        /* number of events in the trace */
+	uint64_t kernel_events; /* number of kernel events among them */
+	uint64_t samples;       /* number of samples among them */
+	/* Number of lost events, for all causes; see waymark_record_loss() */
+	uint64_t lost;
 	uint64_t bytes, duration_ns;
-	uint32_t nr_processes; /* marked programs that joined */
-	int32_t command;       /* process id of the command while it runs; else 0 */
-	int status;            /* of the command, as of waitpid(2); -1: running, or unknown */
-	int is_over;           /* until then, the numbers are 0 */
-	int err;               /* < 0: the last error with the trace */
+	uint32_t nr_processes; /* number of marked programs that joined */
+	int32_t command;       /* process id of the command while it runs, else 0 */
+	/* Status of the command, as of waitpid(2); -1: running, or unknown. */
+	int status;
+	int is_over;           /* whether the recording is over; until then, the numbers are 0 */
+	int err;               /* below 0: the last error in writing the trace */
 	uint32_t reserved;     /* 0 */
 };
 
 /* 0, or -EINVAL or -E2BIG for a wrong size. */
 int waymark_record_totals(const struct waymark_recording *recording, struct waymark_totals *ret);
 
-/* The events lost by cause i, also when 0. 0, or -ERANGE after the last cause. */
+/*
+ * The number of events lost by cause i, which may be 0. Returns 0, or -ERANGE after the last cause.
+ */
 int waymark_record_loss(const struct waymark_recording *recording, uint32_t i,
 			struct waymark_loss *ret);
 
 /* --- reading while recording ----------------------------------------------------------------- */
 
 /*
- * For a recording without a folder: 1 and the next event, in order of time; 0: the recording is
- * over and all events were returned; -EAGAIN: no event within that many milliseconds (-1: no
- * limit); -errno. The event, with its type and fields, lives until the next call.
+ * For a recording without a folder: returns 1 and the next event, in order of time; 0: the
+ * recording is over and all events were returned; -EAGAIN: no event within that many milliseconds
+ * (-1: no limit); -errno. The event, with its type and fields, lives until the next call.
  *
  * Events arrive in batches, about 20 per second, through memory of fixed size: if the caller is too
  * slow, events are lost, and counted, as in any recording.
@@ -199,34 +217,41 @@ int waymark_record_loss(const struct waymark_recording *recording, uint32_t i,
 int waymark_record_next(struct waymark_recording *recording, int timeout_ms,
 			const struct waymark_event **ret, struct waymark_error *error);
 
-/* The thread's or process's name at that time: bytes, "": unknown. Until the next call. */
+/*
+ * The name of the event's thread or process at that time, in bytes; "": unknown. Valid until the
+ * next call.
+ */
 const char *waymark_record_comm(struct waymark_recording *recording,
 				const struct waymark_event *event, uint32_t *ret_bytes);
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-/* All 0, except size and events: counts this process, with all its threads. */
+/* If all members except size and events are 0: counts this process, with all its threads. */
 struct waymark_count_options {
 	size_t size;
 	const char *const *events; /* names of waymark-events(7), with *, ? and [...] */
 	uint32_t nr_events;
-	const char *const *command; /* NULL-terminated: it and its children, from its start */
-	const int32_t *pids;        /* or these processes; then a command sets the duration */
+	/* NULL-terminated: counts this command and its children, from its start. */
+	const char *const *command;
+	/* Or counts these processes; then a command sets the duration. */
+	const int32_t *pids;
 	uint32_t nr_pids;
-	int everything; /* or the whole machine; likewise */
-	int alone;      /* threads and children created later are not counted */
-	/* One per event, waymark-filter(7); NULL, also as an entry: no filter. */
+	int everything; /* or counts the whole machine; then a command sets the duration */
+	int alone;      /* does not count threads and children that are created later */
+	/* One filter per event, as in waymark-filter(7); NULL, also as an entry: no filter. */
 	const char *const *filters;
-	const int32_t *tids; /* or these threads; not together with pids */
+	const int32_t *tids; /* or counts these threads; not together with pids */
 	uint32_t nr_tids;
-	void (*say)(const char *sentence, void *data); /* called within calls only */
+	/* Is called only during calls of these functions. */
+	void (*say)(const char *sentence, void *data);
 	void *data;
-	const char *preload; /* helpers for the command, "malloc,pthread,func"; "none": none */
+	/* Helpers to preload into the command, such as "malloc,pthread,func"; "none": none. */
+	const char *preload;
 };
 
 /*
- * Begins to count and lets the command run. 0, or -errno: an unknown name, or a process that does
- * not exist. An event that cannot be counted does not stop the others.
+ * Begins to count and lets the command run. Returns 0, or -errno for an unknown name or a process
+ * that does not exist. An event that cannot be counted does not stop the others.
  *
  * Programs count their own events and are served only within calls: a caller that counts such
  * events calls a wait or read function now and then, several times a second where many processes
@@ -235,44 +260,46 @@ struct waymark_count_options {
 int waymark_count(const struct waymark_count_options *options, struct waymark_counters **ret,
 		  struct waymark_error *error);
 
-/* Accepts NULL. A command continues. */
+/* Accepts NULL. A command continues to run. */
 void waymark_count_close(struct waymark_counters *counters);
 
-/* Reads all counters; waymark_counter() returns the values of the last reading. 0 or -errno. */
+/* Reads all counters, for waymark_counter(). Returns 0 or -errno. */
 int waymark_count_read(struct waymark_counters *counters);
 
 /*
- * Waits until the command has ended: 1, and its status as of waitpid(2), -1 when it is unknown; 0
- * after that many milliseconds (-1: no limit); -ECHILD: no command.
+ * Waits until the command has ended. Returns 1 and its status as of waitpid(2) (-1: unknown); 0
+ * after that many milliseconds (-1: no limit); -ECHILD: there is no command.
  */
 int waymark_count_wait(struct waymark_counters *counters, int timeout_ms, int *ret_status);
 
 struct waymark_counter {
 	size_t size;
 	const char *name;
-	uint64_t value;      /* estimate, as if it had counted all the time */
-	uint64_t counted;    /* actual count: smaller when counters shared the hardware */
-	uint64_t enabled_ns; /* summed over threads and CPUs: time it should have counted, */
-	uint64_t running_ns; /* and time it did */
-	const char *unit;    /* NULL: it counts occurrences */
+	uint64_t value;      /* estimated count, as if the counter had run all the time */
+	uint64_t counted;    /* actual count, which is smaller when counters shared the hardware */
+	uint64_t enabled_ns; /* time it should have counted, summed over threads and CPUs, */
+	uint64_t running_ns; /* and the time it did count */
+	const char *unit;    /* NULL: the counter counts occurrences */
 	double scale;        /* value of one count in that unit */
-	int is_user_only;    /* counting in the kernel is not permitted */
-	int err;             /* < 0: not counted; `why` has the reason and the cure */
+	/* Whether only user mode was counted, because counting in the kernel is not permitted. */
+	int is_user_only;
+	int err;             /* below 0: not counted; `why` has the reason and the cure */
 	const char *why;
 };
 
 /*
- * Counter number i, from 0. 0, or -ERANGE after the last. Counters of programs' events come last:
- * each event found by the last reading, then the events named without a wildcard that were not
- * found, with value 0. Their times are 0.
+ * Returns counter number i, counted from 0. The result is 0, or -ERANGE after the last. Counters of
+ * programs' events come last: each event found by the last reading, then the events named without a
+ * wildcard that were not found, with value 0. Their times are 0.
  */
 int waymark_counter(const struct waymark_counters *counters, uint32_t i,
 		    struct waymark_counter *ret);
 
 /*
- * The same for thread k alone, from 0, of the threads that existed at the start; unless `alone`,
- * threads and children it created since are included, except for programs' events, which are those
- * of that thread. -ERANGE after the last counter or thread; for the whole machine, always.
+ * Like waymark_counter(), for thread k (counted from 0) of the threads that existed at the start.
+ * Unless `alone`, this includes the threads and children that it has created since, except for
+ * programs' events, which are counted for that thread only. Returns -ERANGE after the last counter
+ * or thread, and always for the whole machine.
  */
 int waymark_counter_thread(const struct waymark_counters *counters, uint32_t i, uint32_t k,
 			   int32_t *ret_tid, struct waymark_counter *ret);

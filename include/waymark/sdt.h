@@ -55,14 +55,14 @@
 	".popsection\n" \
 	".endif\n"
 
-/* clang prefers memory, which costs a store; gcc chooses well. */
+/* gcc chooses operands well, but clang prefers memory, which costs a store. */
 #ifdef __clang__
 #define WAYMARK_SDT_OPERAND_ "nr"
 #else
 #define WAYMARK_SDT_OPERAND_ "nor"
 #endif
 
-/* -1 when signed: %n prints the negated size. */
+/* -1 for a signed type, because %n prints the negated size. */
 #ifdef __cplusplus
 template <class T> struct waymark_sdt_sign {
 	static constexpr int value = -1;
@@ -132,8 +132,8 @@ WAYMARK_INLINE uint32_t waymark_sdt_float(float v)
 #endif
 
 /*
- * The asm names of a probe's arguments, and the operands: the first twelve. Counted from 1, after a
- * dummy: lists may be empty.
+ * The asm names of a probe's arguments, and the operands, for the first twelve arguments. They are
+ * counted from 1, after a dummy, because the list may be empty.
  */
 #define WAYMARK_SDT_IN_(i, x) \
 	[s##i] "n"(WAYMARK_SDT_SIZE_(x)), [a##i] WAYMARK_SDT_OPERAND_(WAYMARK_SDT_VALUE_(x))
@@ -204,7 +204,7 @@ WAYMARK_INLINE uint32_t waymark_sdt_float(float v)
 #define WAYMARK_SDT_IN_32(z, a, b, c, d, e, f, g, h, i, j, k, l, ...) WAYMARK_SDT_IN_13(z, a, b, c, d, e, f, g, h, i, j, k, l)
 #define WAYMARK_SDT_IN_33(z, a, b, c, d, e, f, g, h, i, j, k, l, ...) WAYMARK_SDT_IN_13(z, a, b, c, d, e, f, g, h, i, j, k, l)
 
-/* The nop and its note; provider and name are literals. */
+/* The nop and its note. Provider and name are string literals. */
 #define WAYMARK_SDT_PROBE_(...) WAYMARK_SDT_PROBE__(__VA_ARGS__)
 #define WAYMARK_SDT_PROBE__(provider, name, ...) \
 	__asm__ volatile(WAYMARK_SDT_TEXT_(provider, name, \

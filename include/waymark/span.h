@@ -67,17 +67,17 @@
 #include <waymark/place.h>
 #endif
 
-/* kind: WAYMARK_KIND_SPAN_BEGIN, or WAYMARK_KIND_SPAN_END with a parent_id of 0. */
+/* `kind` is WAYMARK_KIND_SPAN_BEGIN, or WAYMARK_KIND_SPAN_END with a parent_id of 0. */
 typedef void (*waymark_span_callback)(void *private_data, int kind, const char *name,
 				      uint64_t span_id, uint64_t parent_id);
 
-/* Like waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
+/* Like waymark_mark_register(), without a format. Returns 0, -EINVAL, -ENOMEM or -ENOSYS. */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_register(const char *name, waymark_span_callback callback, void *private_data);
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data);
 
-/* A span's own fields, followed by the program's. */
+/* The fields that every span has, followed by those of the program. */
 #define WAYMARK_SPAN_BEGIN_FIELDS_(id, parent, ...) \
 	((u64, span_id, id), (u64, parent_id, parent), ##__VA_ARGS__)
 #define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
@@ -130,7 +130,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 			    waymark_put64(waymark_slots_, id); \
 			    waymark_put64(waymark_slots_ + 8, parent);, WAYMARK_PACK(fields))
 
-/* The runtime's answer to `op`; waymark_module.span must not be 0. */
+/* Returns the runtime's answer to `op`; waymark_module.span must not be 0. */
 WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 {
 	uint64_t ret;
@@ -140,7 +140,7 @@ WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 
 /*
  * The begin and the end of a scope. While the begin is packed, its ids are requested again instead
- * of kept in registers: a leaf function has none to spare.
+ * of being kept in registers, because a leaf function has no free registers.
  */
 #define WAYMARK_SPAN_TOP_ waymark_span_ask(WAYMARK_SPAN_CURRENT)
 #define WAYMARK_SPAN_BELOW_ waymark_span_ask(WAYMARK_SPAN_PARENT)
@@ -161,7 +161,7 @@ WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 	} while (0)
 
 /* ------------------------------------------------------------------ *
- * Scopes. The places are named after the object: `u` and u_begin.
+ * Scopes. The places of a scope's end and begin are named after the object: `u` and u_begin.
  * ------------------------------------------------------------------ */
 #define WAYMARK_SPAN_SCOPE_(u, name, ...) \
 	WAYMARK_SPAN_SCOPE__(u, WAYMARK_CAT(u, _begin), WAYMARK_CAT(u, _leave), name, \
@@ -195,7 +195,7 @@ template <class End, class Begin> struct waymark_span_object {
 
 #elif defined(__clang__)
 
-/* All three are constants: the optimiser replaces the variable by them. */
+/* All three members are constants, by which the optimiser replaces the variable. */
 struct waymark_span_scope {
 	struct waymark_event_state *event, *begin;
 	const void *desc;
@@ -225,7 +225,7 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 						    &WAYMARK_CAT(waymark_desc_, u)}; \
 		})
 
-#else /* gcc: the end is a nested function that is always inlined */
+#else /* gcc: the end is a nested function, which is always inlined */
 
 #define WAYMARK_SPAN_SCOPE__(u, begin, leave, name, fields) \
 	WAYMARK_SPAN_PLACES_(u, begin, name, fields); \
@@ -244,7 +244,10 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 
 #endif
 
-/* Hides a value from the compiler until the site: else it would test "on and not 0" there. */
+/*
+ * Hides a value from the compiler until the site; otherwise it would test "on and not 0" at the
+ * site.
+ */
 WAYMARK_INLINE uint64_t waymark_only_now(uint64_t v)
 {
 	__asm__ volatile("" : "+r"(v));
@@ -280,7 +283,7 @@ WAYMARK_INLINE uint64_t waymark_only_now(uint64_t v)
 		} \
 	} while (0)
 
-/* The id of the innermost open scope span of this thread; 0: none. Not a mark. */
+/* Returns the id of the innermost open scope span of this thread; 0: none. It marks nothing. */
 WAYMARK_INLINE uint64_t waymark_span_current(void)
 {
 	return waymark_module.span ? waymark_span_ask(WAYMARK_SPAN_CURRENT) : 0;
@@ -339,7 +342,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 			WAYMARK_SPAN_ARGS_(waymark_begin_, args), \
 			WAYMARK_SPAN_FIELDS_(waymark_begin_, fields), __VA_ARGS__)
 
-/* The start time, or 0 while the span is off; for trace_span_stop(). */
+/* Returns the start time for trace_span_stop(), or 0 while the span is off. */
 #define waymark_span_start(provider, name) \
 	(WAYMARK_ON_(provider, name) ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
 /* Records the span, unless it was off at its start: (provider, name, start, arguments...). */

@@ -11,7 +11,7 @@
  *
  *   trace_event(shop, order, o, 3);
  *
- * Dormant, a mark is one instruction; arguments are evaluated only when it is on. Link
+ * A dormant mark is one instruction; arguments are evaluated only when it is enabled. Link
  * libwaymark-rt (pkg-config waymark-rt), or link no library and preload it. See
  * waymark-tracepoint(3) and doc/format/.
  *
@@ -63,7 +63,7 @@
 #define WAYMARK_PRINT(...) (print, __VA_ARGS__)
 #define WAYMARK_NOCLOCK (noclock, 0)
 
-/* An option's part in the level, the flags and the print form. */
+/* The contribution of an option to the level, the flags and the print form. */
 #define WAYMARK_LEVEL_OF_(option) WAYMARK_LEVEL_OF__ option
 #define WAYMARK_LEVEL_OF__(name, ...) WAYMARK_LEVEL_OF_##name(__VA_ARGS__)
 #define WAYMARK_LEVEL_OF_level(l) +(l) - WAYMARK_INFO
@@ -84,7 +84,7 @@
 /* Names generated for an event. */
 #define WAYMARK_ID(what, provider, name) waymark_##what##__##provider##__##name
 
-/* Arguments: prototype, struct of slots, forwarding. */
+/* For an event's arguments: the prototype, the struct of slots, forwarding. */
 #define WAYMARK_PARAM_(i, type, name) type name __attribute__((unused))
 #define WAYMARK_LEADING_PARAM_(i, type, name) , type name __attribute__((unused))
 #define WAYMARK_LEADING_TYPE_(i, type, name) , type
@@ -123,7 +123,7 @@
 #define WAYMARK_PASSES_(args) WAYMARK_PASSES__ args
 #define WAYMARK_PASSES__(...) WAYMARK_PAIRS(WAYMARK_SLOT_PASS_, WAYMARK_SEP_NONE, __VA_ARGS__)
 
-/* Checks the print form against the fields: the compiler reads it, but it never runs. */
+/* Checks the print form against the fields: the compiler checks a call that is never executed. */
 #define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
 #define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
 #define WAYMARK_HAS_PRINT_level
@@ -141,7 +141,7 @@
 
 /*
  * The description and the state of an event. Unused ones are removed; the runtime merges those of
- * the same name from several units.
+ * several units that have the same name.
  */
 #define WAYMARK_DEFINE_DESC_(kind_, provider, name, fields, level_, flags_, print_) \
 	static struct waymark_event_state WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
@@ -158,7 +158,7 @@
 		{WAYMARK_VALUES(fields) 0}, \
 		#provider "\0" #name "\0" WAYMARK_SCHEMA(fields) "\0" print_ "\0" __FILE__};
 
-/* The site: true when on. The only code that runs while dormant. */
+/* The site: true when it is enabled. This is all that runs while it is dormant. */
 #ifdef WAYMARK_LOADTEST
 #define WAYMARK_DEFINE_SITE_(provider, name) \
 	WAYMARK_INLINE int WAYMARK_ID(on, provider, name)(void) \
@@ -226,7 +226,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 					    : -38; \
 	}
 
-/* Emission: see WAYMARK_EMIT_BLOCK_ in emit.h. */
+/* Emits a record: see WAYMARK_EMIT_BLOCK_ in emit.h. */
 #define WAYMARK_DEFINE_EMIT_(provider, name, args, fields, flags_) \
 	WAYMARK_INLINE void WAYMARK_ID(emit, provider, name) WAYMARK_PROTO_(args) \
 	{ \
@@ -261,7 +261,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	} while (0)
 #endif
 #ifdef WAYMARK_SDT
-/* The note's nop, then the site, in a function so that arguments are evaluated once. */
+/* The nop of the note, then the site, in a function so that arguments are evaluated once. */
 #define WAYMARK_PARAM_NAME_(i, type, name) name
 #define WAYMARK_LEADING_NAME_(i, type, name) , name
 #define WAYMARK_NAMES_(args) WAYMARK_NAMES__ args
@@ -294,7 +294,7 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 
 #endif /* WAYMARK_DISABLE */
 
-/* Appends an option so that the list is never empty. */
+/* Appends an option, so that the list of options is never empty. */
 #define WAYMARK_EVENT(provider, name, args, ...) \
 	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
 #define WAYMARK_EVENT_(provider, name, args, fields, ...) \
@@ -305,13 +305,17 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 #define WAYMARK_MARK_0(provider, name) WAYMARK_MARK_(provider, name, ())
 #define WAYMARK_MARK_1(provider, name, ...) WAYMARK_MARK_(provider, name, (__VA_ARGS__))
 
-/* Whether the event is on. Guards work done only for the event. Has a site of its own. */
+/*
+ * Whether the event is enabled, to guard work that is done only for the event. It has a site of its
+ * own.
+ */
 #define waymark_event_enabled(provider, name) WAYMARK_ON_(provider, name)
 
 /*
  * Connects fn(private_data, arguments...) to every site of the event, in this and in other modules,
- * loaded already or later. 0, -ENOMEM, -EPERM when the event has other arguments in another module,
- * -ENOSYS without a runtime. Any thread, but not from a probe or a signal handler.
+ * loaded already or later. Returns 0, -ENOMEM, -EPERM when the event has other arguments in another
+ * module, or -ENOSYS without a runtime. Any thread may call it, but not from a probe or a signal
+ * handler.
  */
 #define waymark_probe_register(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
