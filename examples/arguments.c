@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arguments.c - prints the values that a probe fetches, live: arguments PROBE COMMAND...
- * PROBE is a function, a USDT probe etc. with the values: 'uprobe:./app:work(n=%di:s32)' */
+/*
+ * arguments.c - prints the values that a probe fetches, live: arguments PROBE COMMAND... PROBE is a
+ * function, a USDT probe or another place, with the values to fetch: 'uprobe:./app:work(n=%di:s32)'
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <waymark/record.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - changes the events of a running recording: change FIRST THEN COMMAND... records FIRST
- * until an event arrives, then THEN instead, and prints all events. */
+/*
+ * change.c - changes the events of a running recording: change FIRST THEN COMMAND... It records
+ * FIRST until an event arrives, from then on THEN instead, and prints all events.
+ */
 #include <stdio.h>
 #include <waymark/record.h>
 

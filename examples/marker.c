@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marker.c - markers: one line like a printf, nothing to declare. The program
- * records the values; readers of the trace format the text. The name of a field
- * is the word in front of its conversion: water, degrees.
+ * marker.c - markers: one line like a printf, without a declaration. The program records the
+ * values; readers of the trace format the text. The name of a field is the word in front of its
+ * conversion: water, degrees.
  *
  *   waymark record -e 'kitchen:boil*' --filter 'degrees >= 90' -o /tmp/tea -- ./marker
  */
 #include <stdio.h>
 
-#define WAYMARK_PROVIDER kitchen /* default: the program's name */
+#define WAYMARK_PROVIDER kitchen /* without this, the program's name */
 #include <waymark/tracepoint.h>
 
 int main(void)

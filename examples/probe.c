@@ -12,7 +12,7 @@
 struct order {
 	unsigned id;
 	const char *customer;
-	double price; /* not in the trace; the callback reads it */
+	double price; /* not recorded, but the callback reads it */
 };
 
 WAYMARK_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o),
@@ -50,7 +50,7 @@ int main(void)
 	take(2, "ben", 10.5);
 	take(3, "carla", 4.25);
 	waymark_probe_unregister(shop, order, add_up, &total);
-	waymark_synchronize(); /* no thread runs add_up() any more */
+	waymark_synchronize(); /* after this call no thread runs add_up() any more */
 	take(4, "david", 99);
 	printf("%u orders, %.2f\n", total.orders, total.price);
 	return 0;

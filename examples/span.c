@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.c - spans: pieces of work. A scope ends with its block; a begin and an
- * end are paired by an id, across functions and threads; a span records the id
- * of its parent.
+ * span.c - spans record operations with a begin and an end. A scope ends with its block; a begin
+ * and an end are paired by an id, across functions and threads; a span records the id of its
+ * parent.
  *
  *   waymark record -o /tmp/span -- ./span
  */
@@ -20,7 +20,7 @@ static unsigned collatz(unsigned n)
 {
 	unsigned steps = 0;
 
-	trace_span(collatz, (u32, n, n)); /* to the end of this function */
+	trace_span(collatz, (u32, n, n)); /* the scope extends to the end of this function */
 	for (; n != 1; steps++)
 		n = n % 2 ? 3 * n + 1 : n / 2;
 	return steps;

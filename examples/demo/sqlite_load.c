@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sqlite_load.c - a small shop on SQLite, marked: the work of a server with a
- * database. Creates tables, fills them in bulk, builds an index, then queries
- * them by index and by full scan from several threads while another thread
- * writes.
+ * sqlite_load.c - a marked program: a small shop on SQLite that does the work of a server with a
+ * database. Creates tables, fills them in bulk, builds an index, then queries them by index and by
+ * full scan from several threads while another thread writes.
  *
  * Each SQL statement is a span: its begin has the SQL, its end the number of
  * rows and the result. Each stage of the work is a span around them.
@@ -25,7 +24,7 @@
 #include <waymark/tracepoint.h>
 
 #define CUSTOMERS 500
-#define BATCH     1000 /* orders per transaction */
+#define BATCH     1000 /* number of orders per transaction */
 #define READERS   3
 
 struct shop {
@@ -36,13 +35,13 @@ struct shop {
 struct reader {
 	pthread_t thread;
 	const struct shop *shop;
-	sqlite3 *db; /* two readers share one and wait for each other */
+	sqlite3 *db; /* the database connection; two readers share one and wait for each other */
 	unsigned number;
 	uint64_t rows;
 	int64_t sum;
 };
 
-static uint64_t statements; /* run by all threads */
+static uint64_t statements; /* number of statements that all threads have run */
 
 static void die(const char *what, sqlite3 *db)
 {
@@ -101,7 +100,7 @@ static sqlite3 *open_shop(const char *file)
 			    NULL) != SQLITE_OK)
 		die(file, db);
 	sqlite3_busy_timeout(db, 10000);
-	run(db, "PRAGMA synchronous = OFF"); /* no waiting for the disk */
+	run(db, "PRAGMA synchronous = OFF"); /* do not wait for the disk */
 	return db;
 }
 
@@ -169,7 +168,7 @@ static void index_orders(sqlite3 *db)
 	run(db, "ANALYZE");
 }
 
-/* Queries by index; after every hundred, a full scan and a join. */
+/* Queries by index; after every hundred queries, does a full scan and a join. */
 static void *read_on(void *p)
 {
 	struct reader *r = p;
@@ -200,7 +199,7 @@ static void *read_on(void *p)
 	return NULL;
 }
 
-/* Small transactions, on a connection of its own. */
+/* Writes small transactions on a connection of its own. */
 static void *write_on(void *p)
 {
 	const struct shop *shop = p;
@@ -226,7 +225,7 @@ static void *write_on(void *p)
 	return NULL;
 }
 
-/* Readers and the writer at the same time. */
+/* Runs the readers and the writer at the same time. */
 static void serve(struct shop *shop, sqlite3 *db, struct reader *readers)
 {
 	pthread_t writer;

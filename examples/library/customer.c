@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * customer.c - uses the library and has no marks itself.
+ * customer.c - uses the library; it has no marks of its own.
  *
  *   waymark list ./customer ./libbank.so
  *   waymark record -e bank:refused -o /tmp/bank -- ./customer
