@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - ns per event, waymark's and LTTng-UST's, in alternating bursts.
+ * emit.c - measures ns per event of waymark and LTTng-UST, in alternating bursts.
  *
- *   bench-emit discard ROUNDS     drained before each burst; bursts with loss do not count
- *   bench-emit overwrite ROUNDS   no reader; and two threads, and cold caches
+ *   bench-emit discard ROUNDS     buffers are drained before each burst; bursts with loss are
+ *   discarded
+ *   bench-emit overwrite ROUNDS   no reader; also two threads, and cold caches
  *   bench-emit full ROUNDS        readers stopped, buffers full: the cost of losing an event
  *
  *   bench-emit count ROUNDS       run under `waymark stat`: counted, not recorded
  *
- * Run under `waymark record` and, for the peer's side, with an LTTng session named by
- * $BENCH_LTTNG_SESSION. Prints "row who value" per burst, which bench/report turns into a table.
+ * Run it under `waymark record` and, for LTTng, with a session named by $BENCH_LTTNG_SESSION.
+ * Prints "row who value" per burst, which bench/report turns into a table.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,7 +26,7 @@
 struct row {
 	const char *name;
 	emit_loop *ours, *peer;
-	uint32_t events; /* per burst; a multiple of 64 */
+	uint32_t events; /* number of events per burst, a multiple of 64 */
 };
 
 static const struct row rows[] = {
@@ -38,7 +39,7 @@ static const struct row rows[] = {
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 int emit_cpus[2];
-static struct side sides[2]; /* waymark's, then the peer's */
+static struct side sides[2]; /* waymark, then the peer */
 static unsigned nr_sides;
 
 uint64_t emit_now_ns(void)
@@ -58,7 +59,7 @@ static double burst(emit_loop *loop, uint32_t n)
 {
 	uint64_t before;
 
-	loop(64); /* warms the code and the current chunk */
+	loop(64); /* executed once before, to warm the code and the current chunk */
 	before = emit_now_ns();
 	loop(n);
 	return (double)(emit_now_ns() - before) / n;
@@ -69,7 +70,7 @@ static emit_loop *loop_of(const struct row *r, unsigned side)
 	return side ? r->peer : r->ours;
 }
 
-/* Runs one burst on one side; false when it does not count. */
+/* Runs one burst on one side; returns false when it must be discarded. */
 static bool counted_burst(const struct row *r, unsigned side, double *ret)
 {
 	int64_t before, after;
@@ -86,7 +87,7 @@ static bool counted_burst(const struct row *r, unsigned side, double *ret)
 	return before == after;
 }
 
-/* Touches every page of the buffers once: a burst measures events, not page faults. */
+/* Touches every page of the buffers once, so that a burst measures events and not page faults. */
 static void warm(bool drained)
 {
 	for (unsigned s = 0; s < nr_sides; s++) {
@@ -120,7 +121,7 @@ static void bursts_of_row(const struct row *r, const char *suffix, bool drained)
 	}
 }
 
-/* The baselines: a bare clock read with a record's stores, and a dormant mark. */
+/* Measures the baselines: a clock read with the stores of a record, and a dormant mark. */
 static void bursts_beside(const char *suffix)
 {
 	const uint32_t n = 12800;
@@ -174,7 +175,7 @@ static int fill(unsigned side)
 		if (before >= 0 && sides[side].lost() - before == 65536)
 			return 0;
 	}
-	/* 200 times 65536 events are three times the buffers' capacity. */
+	/* 200 times 65536 events are three times as much as the buffers hold. */
 	return sides[side].lost() < 0 ? 0 : -EIO;
 }
 
@@ -200,7 +201,7 @@ static int run_full(unsigned rounds)
 	return 0;
 }
 
-/* No reader, no buffer that fills up: only the burst. */
+/* Measures counting: there is no reader and no buffer that fills up. */
 static int run_count(unsigned rounds)
 {
 	for (unsigned i = 0; i < rounds; i++)
@@ -208,7 +209,7 @@ static int run_count(unsigned rounds)
 	return 0;
 }
 
-/* Moves to the last processor: readers run on the others. */
+/* Moves this process to the last processor; readers run on the others. */
 static void settle(void)
 {
 	cpu_set_t may, one;

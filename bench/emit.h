@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.h - shared by the parts of the emission benchmark. Each row is a loop over one mark;
- * waymark's and the peer's are the same loop with the same payload (EMIT_LOOP), in the same
+ * emit.h - shared by the parts of the emission benchmark. Each row is a loop over one mark. The
+ * loops of waymark and of the peer are the same, with the same payload (EMIT_LOOP), in the same
  * program, and run in turn.
  *
  *   emit.c         the order of rows, and the output
  *   emit_ours.c    the loops over waymark's marks, and their baselines
  *   lttng/         the same loops over LTTng-UST's tracepoints; built only with it
- *   emit_side.c    draining and loss: both sides
+ *   emit_side.c    draining and losses of both sides
  *   emit_cold.c    one event at a time, caches emptied before each
  *   emit_threads.c two threads compared with one
  */
@@ -28,7 +28,7 @@ typedef void emit_loop(uint32_t n);
 		}                                                                                  \
 	}
 
-/* Two digits each, for 64 different sites. X(a) X(b)... */
+/* Numbers of two digits, for 64 different sites: X(a) X(b)... */
 #define EMIT_EIGHT(X, t) X(t##0) X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7)
 #define EMIT_64(X)                                                                                 \
 	EMIT_EIGHT(X, 0)                                                                           \
@@ -38,7 +38,7 @@ typedef void emit_loop(uint32_t n);
 
 extern const char *emit_text; /* ten characters */
 
-/* Work between dormant marks, 64 times. */
+/* The work between dormant marks, 64 times. */
 #define EMIT_WORK(i) __asm__ volatile("" : "+r"(i))
 
 emit_loop ours_2int, ours_4mixed, ours_filtered, ours_noclock, ours_64sites, ours_dormant;
@@ -53,13 +53,13 @@ extern int emit_cpus[2]; /* the first and the last processor this process may us
 
 /* A tracer under test. */
 struct side {
-	const char *name;            /* ours, peer: as printed */
+	const char *name;            /* as printed: "ours" or the name of the peer */
 	int (*drain)(void);          /* waits until the reader has read everything: 0 or -errno */
-	int64_t (*lost)(void);       /* events up to now; -1: known only afterwards */
+	int64_t (*lost)(void);       /* number of lost events so far; -1: known only at the end */
 	int (*freeze)(bool stopped); /* stops and continues its reader: 0 or -errno */
 };
 
-/* -ENOENT when this tracer is not tracing the process. */
+/* Returns -ENOENT when this tracer is not tracing the process. */
 int side_open_ours(struct side *ret);
 int side_open_peer(struct side *ret);
 

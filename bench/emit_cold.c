@@ -13,7 +13,7 @@
 
 #include "emit.h"
 
-#define DATA_BYTES (16u << 20) /* more than a second-level cache */
+#define DATA_BYTES (16u << 20) /* larger than a second-level cache */
 
 #if defined(__x86_64__)
 /* clang-format off */
@@ -89,7 +89,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The cost of timing: the median of many calls of an empty function. */
+/* Measures the cost of timing: the median of many calls of an empty function. */
 static double cold_nothing(double scale)
 {
 	double t[101];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_ours.c - the loops over waymark's marks, and their baselines: a bare rdtsc with the stores
- * of a record, and write(2) of the same text.
+ * emit_ours.c - the loops over waymark's marks, and the baselines: an rdtsc with the stores of a
+ * record, and write(2) of the same text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 #endif
 
-#define WAYMARK_PROVIDER bench /* provider of trace_printf */
+#define WAYMARK_PROVIDER bench /* the provider of trace_printf */
 #include <waymark/tracepoint.h>
 #if __has_include(<waymark/printf.h>)
 #include <waymark/printf.h>
@@ -61,9 +61,8 @@ bool ours_on(void)
 }
 
 /* ------------------------------------------------------------------ *
- * Bare: a clock read and a record's stores, through as much shared memory as
- * the buffers have.
- * ------------------------------------------------------------------ */
+ * The baseline "bare": a clock read and the stores of a record, into as much shared memory as the
+ * buffers have. ------------------------------------------------------------------ */
 #define BARE_BYTES (64u << 20)
 static uint64_t *bare, *bare_at, *bare_end;
 static int text_fd = -1;
@@ -114,7 +113,7 @@ __attribute__((aligned(64), noinline)) void bare_2int(uint32_t n)
 /* ------------------------------------------------------------------ *
  * Text
  * ------------------------------------------------------------------ */
-/* The text is made beforehand: printf is compared with the system call alone. */
+/* Writes text that was formatted before, so that printf is compared with the system call alone. */
 void write_text(uint32_t n)
 {
 	static const char text[] = "request 1234567 took 42 us\n";

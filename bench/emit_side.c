@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_side.c - the two tracers' properties that the benchmark needs: whether the reader has read
- * everything, whether events were lost, which process is the reader.
+ * emit_side.c - what the benchmark needs to know about the two tracers: whether the reader has read
+ * everything, whether events were lost, and which process is the reader.
  *
- * Waymark: read from this process's own mapping of the pool. LTTng: through its control library,
- * loaded by name so that building requires only this program's own packages.
+ * For waymark it is read from this process's own mapping of the pool. For LTTng it comes from its
+ * control library, which is loaded by name, so that building requires only this program's own
+ * packages.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -109,7 +110,7 @@ static int drain_ours(void)
 	return -ETIMEDOUT;
 }
 
-/* All causes except those that are not a loss of this burst's events. */
+/* Adds all causes except those that are not losses of this burst's events. */
 static int64_t lost_ours(void)
 {
 	uint64_t n = 0;
@@ -148,7 +149,7 @@ static int (*peer_pending)(const char *session);
 static int (*peer_start)(const char *session);
 static const char *peer_session;
 
-/* Stopping flushes half-full buffers; it is drained when no data is pending. */
+/* Stops tracing, which flushes half-full buffers; they are drained when no data is pending. */
 static int drain_peer(void)
 {
 	int pending = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_threads.c - whether two threads on two processors emit twice as much as one. Each round
- * takes the best of a few bursts of each kind: alone on either processor, and together, from the
- * first's begin to the last's end.
+ * emit_threads.c - measures whether two threads on two processors emit twice as much as one. Each
+ * round takes the best of a few bursts of each kind: one thread alone on either processor, and both
+ * together, from the first begin to the last end.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 struct runner {
 	emit_loop *loop;
 	int cpu;
-	unsigned nr; /* threads that start together */
+	unsigned nr; /* number of threads that start together */
 	uint64_t begin, end;
 };
 
@@ -39,7 +39,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* Events per second of nr threads, on that processor and the next. */
+/* Returns the events per second of `nr` threads, on processor `first` and the next. */
 static double throughput(emit_loop *loop, unsigned nr, unsigned first)
 {
 	struct runner r[2] = {{loop, emit_cpus[first], nr, 0, 0},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - the time to enable 10,000 sites of a program whose threads run through them: from the
- * message that the rules changed until the program reports that they are in force. Implements a
- * recorder's side of runtime/agent.h.
+ * enable.c - measures the time to enable 10,000 sites of a program whose threads run through them:
+ * from the message that the rules changed until the program reports that they are in effect.
+ * Implements the recorder's side of runtime/agent.h.
  *
- * Each target is new: `enable_10k` is its first enabling (ids are announced, code pages are
- * copied), the others are `disable_10k` and `enable_10k_again`.
+ * For each new process, `enable_10k` is the first enabling (ids are announced, code pages are
+ * copied); then come `disable_10k` and `enable_10k_again`.
  *
  *   bench-enable TARGET FOLDER PROCESSES
  */
@@ -48,7 +48,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* One rule; it is in force when the program reports so. */
+/* Writes one rule; the program reports when it is in effect. */
 static void write_rules(const char *glob)
 {
 	struct {
@@ -78,7 +78,7 @@ static void write_rules(const char *glob)
 		die(path);
 }
 
-/* Limits every wait on the socket. */
+/* Sets a limit for every wait on the socket. */
 static int limit(int fd)
 {
 	const struct timeval t = {WAIT_MS / 1000, 0};
@@ -98,7 +98,7 @@ static int listen_in_folder(void)
 	return fd;
 }
 
-/* Receives one message; closes descriptors that come with it. */
+/* Receives one message and closes the descriptors that come with it. */
 static ssize_t receive(int fd, void *buf, size_t bytes)
 {
 	union {
@@ -134,7 +134,7 @@ static struct wm_msg_synced wait_synced(int fd)
 	}
 }
 
-/* Milliseconds from the message to its effect. */
+/* Returns the milliseconds from the message to its effect. */
 static double change(int fd, const char *glob, uint32_t sites)
 {
 	const struct wm_msg go = {WM_MSG_RULES, sizeof(go)};
@@ -213,7 +213,7 @@ static unsigned long long one_process(int listener, const char *program)
 	for (int i = 0; i <= AGAIN; i++) {
 		printf("enable_10k%s\tours\t%.3f\n", i ? "_again" : "",
 		       change(fd, "many:*", NR_SITES));
-		usleep(20000); /* the threads emit meanwhile */
+		usleep(20000); /* lets the threads emit meanwhile */
 		printf("disable_10k\tours\t%.3f\n", change(fd, "nothing:*", 0));
 		usleep(20000);
 	}

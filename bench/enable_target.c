@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * enable_target.c - two threads that run through 10,000 sites until standard
- * input ends. Then prints how many sites they passed.
+ * input ends. Then it prints how many sites they passed.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		while (!__atomic_load_n(passed[i], __ATOMIC_RELAXED))
 			usleep(1000);
-	if (write(STDOUT_FILENO, "+", 1) != 1) /* both threads run */
+	if (write(STDOUT_FILENO, "+", 1) != 1) /* reports that both threads run */
 		return 1;
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;

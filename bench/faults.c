@@ -2,8 +2,8 @@
 /*
  * faults.c - bench-faults N [varied]: N page faults, as fast as the kernel handles them. Each can
  * be recorded as a sample: bench/read and bench/report record them with perf. Without `varied`, one
- * process faults in two functions. With it, sixteen processes at once fault in 512 functions, some
- * far more often than others, as in samples of real programs.
+ * process faults in two functions. With it, sixteen processes fault in 512 functions at the same
+ * time, in some far more often than in others, as in samples of real programs.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static __attribute__((noinline)) char read_from(const volatile char *p)
 	return *p;
 }
 
-/* write_0000 to write_0777. */
+/* Declares write_0000 to write_0777. */
 #define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
 #define EIGHTS(X, n)                                                                               \
 	EIGHT(X, n##0)                                                                             \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.c - 10,000 threads that emit one event each and then sleep. When all have, prints the memory
- * of this process and of every process that has mapped its buffers: private pages of all, shared
- * pages once.
+ * idle.c - starts 10,000 threads that emit one event each and then sleep. Then it prints the memory
+ * of this process and of every process that has mapped its buffers: the private pages of all, and
+ * shared pages once.
  *
  *   bench-idle THREADS
  */
@@ -34,7 +34,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* A line of /proc/PID/status in MiB. */
+/* Reads a line of /proc/PID/status, in MiB. */
 static double status_mib(const char *pid, const char *name)
 {
 	char path[64], line[256];
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 		done = emitted;
 		pthread_mutex_unlock(&lock);
 	}
-	usleep(500000); /* the reader has read them */
+	usleep(500000); /* long enough for the reader to read them */
 	report();
 	pthread_mutex_lock(&lock);
 	over = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kdata.c - the cost of a kernel record: finding it in a page, turning it into waymark's payload,
- * printing it. Records like those of sched_switch, sys_enter and sched_process_exec, in memory, in
- * processor time. Prints the worst of the three kinds: "kdata_walk NS", "kdata_transcode NS",
- * "kdata_print NS" per event; each kind's value goes to standard error.
+ * kdata.c - measures the cost of a kernel record in processor time: finding it in a page,
+ * converting it to waymark's payload, printing it. The records, in memory, are like those of
+ * sched_switch, sys_enter and sched_process_exec. Prints the worst of the three kinds: "kdata_walk
+ * NS", "kdata_transcode NS", "kdata_print NS" per event; each kind's value goes to standard error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@
 
 static const struct kind {
 	const char *name, *text;
-	uint32_t bytes, string; /* string: offset 8 has the word of a dynamic array; 0: none */
+	/* `string` is 8 when a dynamic array's word is at offset 8; 0: none. */
+	uint32_t bytes, string;
 } kinds[] = {
     {"sched_switch", kit_switch, 64, 0},
     {"sys_enter", kit_enter, 64, 0},
@@ -38,7 +39,7 @@ struct bench {
 	struct wm_kplan *plan;
 	unsigned char page[PAGE_BYTES], out[OUT_BYTES];
 	struct wm_text text;
-	uint64_t sum; /* keeps the compiler from dropping the work */
+	uint64_t sum; /* keeps the compiler from removing the measured work */
 };
 
 static double now_ns(void)
@@ -111,7 +112,7 @@ static void print(struct bench *b, const struct wm_page_cursor *c)
 	wm_kprint_run(b->print, NULL, c->data, c->bytes, &b->text);
 }
 
-/* The best of several runs, ns per event. */
+/* Returns the best of several runs, in ns per event. */
 static double measure(struct bench *b,
 		      void (*each)(struct bench *b, const struct wm_page_cursor *c))
 {

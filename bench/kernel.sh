@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# kernel.sh - the group `kernel` of bench/run, which sources it: every read and write of a dd with
-# one-byte blocks, recorded by waymark and by perf record, in turn; both follow child processes.
+# kernel.sh - the group `kernel` of bench/run, which sources this file: records every read and
+# write of a dd with one-byte blocks by waymark and by perf record, in turn; both follow child
+# processes.
 
 kernel_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_KERNEL_BLOCKS:-200000}"
 
-# The seconds that dd reports: the overhead in the traced program.
+# Prints the seconds that dd reports, which show the overhead in the traced program.
 kernel_dd_seconds() { # ROW WHO FILE
 	sed -n "s/.* copied, \([0-9.e-]*\) s.*/$1\t$2\t\1/p" "$3" >>"$raw"
 }
@@ -34,7 +35,7 @@ kernel_perf() {
 	printf 'kernel_lost\tpeer\t%d\n' $((events < expected ? expected - events : 0)) >>"$raw"
 }
 
-# The same dd, sampled with call chains; includes a recording's fixed cost.
+# The same dd, sampled with call chains. The time includes the fixed cost of a recording.
 sample_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_SAMPLE_BLOCKS:-2000000}"
 
 sample_ours() {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - the cost of an address seen before: finding its mapping, its name, its line; and of
- * unwinding a stack. The addresses are those of a recording: `names FILE`, made with `perf record
- * --call-graph dwarf`. Prints "names_place NS", "names_symbol NS", "names_line NS" per address, in
- * the order of the recording, and "names_frame NS" per unwound frame. Processor time, the best of
- * several runs.
+ * names.c - measures the cost of finding mapping, name and line of an address that was seen before,
+ * and of unwinding a stack. The addresses are those of a recording: `names FILE`, made with `perf
+ * record --call-graph dwarf`. Prints "names_place NS", "names_symbol NS", "names_line NS" per
+ * address, in the order of the recording, and "names_frame NS" per unwound frame. All are
+ * processor times, the best of several runs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static void unwind(struct bench *b)
 		b->nr_frames += wm_unwind(b->unwind, &b->stacks[i].of, frames, &how);
 }
 
-/* The first run fills the caches that the later ones use. */
+/* The first run fills the caches that later runs use. */
 static void measure(struct bench *b, const char *row, void (*run)(struct bench *b),
 		    const uint64_t *ops)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# names.sh - the group `names` of bench/run, which sources it: records a C++ program without
+# names.sh - the group `names` of bench/run, which sources this file: records a C++ program without
 # frame pointers by perf with stack copies; then waymark and perf script, in turn, resolve its
-# addresses and unwind its stacks. BENCH_NAMES_ROUNDS: rounds of the program.
+# addresses and unwind its stacks. BENCH_NAMES_ROUNDS is the number of rounds of the program.
 
 names_time() { # ROW WHO COMMAND...
 	row=$1 who=$2

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.c - how fast one core moves packets from memory to a trace on tmpfs: pools full of 64 KiB
- * chunks, rounds of the real pump into a real writer. Only the rounds are timed, in processor time.
- * Prints "pump_gbps MEDIAN-OF-ROUNDS" and, on standard error, the spread and the cost of a round
- * over idle sources.
+ * pump.c - measures how fast one core moves packets from memory to a trace on tmpfs: the pump's
+ * rounds read pools full of 64 KiB chunks and write by the trace writer. Only the rounds are timed,
+ * in processor time. Prints "pump_gbps MEDIAN-OF-ROUNDS" and, on standard error, the spread and the
+ * cost of a round over idle sources.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #define POOL_BYTES   (64u << 20)
 #define NR_ROUNDS    32
-#define RECORD_WORDS 3u /* header and two 8-byte fields */
+#define RECORD_WORDS 3u /* a header and two fields of 8 bytes */
 #define NR_IDLE      10000u
 
 static char dir[] = "/dev/shm/waymark-bench-XXXXXX";
@@ -42,7 +42,7 @@ static uint64_t now(void)
 	return wm_clock_read(WM_CLOCK_MONOTONIC);
 }
 
-/* This thread's processor time, without waiting for a core. */
+/* Processor time of this thread, which excludes the time it waits for a core. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -159,7 +159,7 @@ static void throughput(struct wm_pump *pump, struct wm_pool *pool)
 	printf("pump_gbps %.2f\n", gbps[NR_ROUNDS / 2]);
 }
 
-/* Threads that emitted one event each and now sleep. */
+/* Measures a round over threads that emitted one event each and now sleep. */
 static void idle(struct wm_pump *pump, struct wm_pool *pool)
 {
 	uint64_t best[2] = {UINT64_MAX, UINT64_MAX};

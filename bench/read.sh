@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# read.sh - the groups `read` and `read-long` of bench/run, which sources it: records a big LTTng-UST
-# trace, which waymark and babeltrace2 read in turn, from warm caches; read_files.sh has the other
-# formats. BENCH_READ_EVENTS: number of events.
+# read.sh - the groups `read` and `read-long` of bench/run, which sources this file: records a big
+# LTTng-UST trace, which waymark and babeltrace2 read in turn, from warm caches; read_files.sh has
+# the other formats. BENCH_READ_EVENTS is the number of events.
 
-# No loss: the program waits for the consumer.
+# Records without loss: the program waits for the consumer.
 read_record() { # N
 	trace=$work/lttng-read
 	{
@@ -26,16 +26,16 @@ read_time() { # ROW WHO WHICH COMMAND...
 	cut -f"$which" "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
 }
 
-read_memory() { # of the last command
+read_memory() { # prints the memory of the last command
 	cut -f3 "$work/time" >>"$work/memory"
 }
 
-# The maximum over all commands.
+# Prints the maximum over all commands.
 read_memory_row() { # ROW
 	sort -g "$work/memory" | tail -n1 | sed "s/^/$1\tours\t/" >>"$raw"
 }
 
-# Seconds of wall time to read a trace that is in no cache.
+# Measures the wall time to read a trace that is in no cache.
 read_cold() { # TRACE WHO COMMAND...
 	find "$1" -type f -exec dd if={} iflag=nocache count=0 status=none \;
 	who=$2
@@ -44,7 +44,7 @@ read_cold() { # TRACE WHO COMMAND...
 		sed "s/^/# read: from a cold cache, $who: /; s/\$/ s/"
 }
 
-# /dev/shm is always cached: uses a copy on a disk.
+# Uses a copy on a disk, because files in /dev/shm are always cached.
 read_cold_copy() {
 	copy=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
 	cp -r "$trace" "$copy" && sync "$copy"
@@ -54,7 +54,7 @@ read_cold_copy() {
 	rm -rf "$copy"
 }
 
-# A window of a thousandth of the trace, in its middle, in seconds.
+# Measures a window in the middle of the trace, a thousandth of its length, in seconds.
 read_window() {
 	"$BUILD/waymark" info --json "$trace" | python3 -c '
 import json, sys
@@ -65,7 +65,7 @@ for ns in middle - half, middle + half:
     print(f"{ns // 10**9}.{ns % 10**9:09}")'
 }
 
-# Both outputs must be equal, otherwise the times are not comparable.
+# Checks that both outputs are equal; otherwise the times could not be compared.
 read_check() {
 	babeltrace2 "$trace" 2>/dev/null >"$work/theirs"
 	"$BUILD/waymark" print --format=babeltrace "$trace" 2>/dev/null | cmp - "$work/theirs" ||
@@ -92,8 +92,9 @@ read_rounds() {
 	done
 }
 
-# The speedup of all processors over one, from the best times; and the throughput of two independent
-# processes at once: the best speedup that two processors of this machine can give.
+# Prints the speedup of all processors over one, from the best times; and the throughput of two
+# independent processes at once, which is the best speedup that two processors of this machine can
+# give.
 read_speedup() {
 	awk -F '\t' '
 	/^read_text_(1|all|pair)\t/ && (!best[$1] || $3 < best[$1]) { best[$1] = $3 }
@@ -127,7 +128,8 @@ read_group() {
 	read_speedup
 }
 
-# Memory must not grow with a trace's size: 240 million events, 4.2 GiB, in BENCH_DIR (/var/tmp).
+# Checks that memory does not grow with the size of a trace: 240 million events, 4.2 GiB, in
+# BENCH_DIR (/var/tmp).
 read_long_group() {
 	folder=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
 	short=$work

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# read_files.sh - the rows of the group `read` (read.sh) for other formats than CTF: perf.data with
-# three million samples compared with perf script, trace.dat with two million events compared with
-# trace-cmd report. Both are recorded first; both sides print the same columns on one processor.
+# read_files.sh - the rows of the group `read` (read.sh) for formats other than CTF: perf.data with
+# three million samples, compared with perf script, and trace.dat with two million events, compared
+# with trace-cmd report. Both are recorded first; both sides print the same columns on one
+# processor.
 
 # --- perf.data ---------------------------------------------------------------------------
 
@@ -11,9 +12,9 @@ read_perf_record() {
 		{ echo "bench: perf cannot record here: $(head -n1 "$work/said")" >&2; return 1; }
 }
 
-read_perf_theirs="comm,tid,time,event,period,ip" # perf script's default fields, without symbols
+read_perf_theirs="comm,tid,time,event,period,ip" # The default fields of perf script, without symbols
 
-# The width of columns depends on perf's version.
+# Ignores blanks, because the width of columns depends on perf's version.
 read_perf_check() {
 	perf script -i "$work/perf.data" -F $read_perf_theirs 2>/dev/null | tr -s ' ' >"$work/theirs"
 	"$BUILD/waymark" print --format=perf --no-symbols "$work/perf.data" 2>/dev/null | tr -s ' ' |
@@ -43,7 +44,7 @@ read_perf() {
 # --- trace.dat ---------------------------------------------------------------------------
 
 # Replaces trace-cmd record, which refuses kernels without a function tracer: reads the pages of an
-# instance's rings; trace-cmd itself makes a trace.dat from them.
+# instance's rings, from which trace-cmd makes a trace.dat.
 read_tracedat_record() {
 	instance=/sys/kernel/tracing/instances/waymark-bench-$$
 	mkdir "$instance" 2>/dev/null || return 1
@@ -72,7 +73,8 @@ read_tracedat_events() { # 0 or 1
 	done
 }
 
-# trace-cmd prints a line before all events, prints names without their system, and rounds times.
+# Compares the outputs. trace-cmd prints a line before all events, prints names without their
+# system, and rounds times.
 read_tracedat_check() {
 	trace-cmd report "$work/trace.dat" 2>/dev/null | sed '1d; s/^.*[0-9]: //' | tr -s ' ' >"$work/theirs"
 	"$BUILD/waymark" print --format=perf "$work/trace.dat" 2>/dev/null |

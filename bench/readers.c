@@ -10,8 +10,10 @@
 
 #include "readers.h"
 
-/* Like bench_find_mapping(), in another process's maps; with an id: this very file, at any
- * offset. */
+/*
+ * Like bench_find_mapping(), in the maps of another process. With an id, finds a mapping of exactly
+ * this file, at any offset.
+ */
 static bool find_in(const char *maps, const char *name, const char *id, struct bench_mapping *ret)
 {
 	FILE *f = fopen(maps, "re");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readers.h - finds a shared mapping of this process and the processes that share it, in Linux's
- * /proc. */
+/* readers.h - finds a shared mapping of this process, and the processes that share it, in /proc. */
 #ifndef BENCH_READERS_H
 #define BENCH_READERS_H
 
@@ -12,13 +11,16 @@
 
 struct bench_mapping {
 	uintptr_t start, end;
-	char id[64]; /* device and inode */
+	char id[64]; /* device and inode of the file */
 };
 
-/* The first mapping of a file from its beginning whose name contains `name`. */
+/* Finds the first mapping, from the beginning of its file, whose name contains `name`. */
 bool bench_find_mapping(const char *name, struct bench_mapping *ret);
 
-/* The other processes that map it: their number (at most BENCH_READERS_MAX), or -ENOENT, -ESRCH. */
+/*
+ * Finds the other processes that map it. Returns their number (at most BENCH_READERS_MAX), -ENOENT
+ * or -ESRCH.
+ */
 int bench_find_readers(const char *name, pid_t *ret);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# report.sh - the group `report` of bench/run, which sources it: profiles of a recording of three
-# million samples, by waymark and by perf report, in turn; and of LTTng's events through the task
-# state.
+# report.sh - the group `report` of bench/run, which sources this file: waymark and perf report, in
+# turn, make profiles of a recording of three million samples; also profiles of LTTng's events by
+# task state.
 
 report_time() { # ROW WHO COMMAND...
 	row=$1 who=$2
@@ -11,9 +11,10 @@ report_time() { # ROW WHO COMMAND...
 	cut -f1 "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
 }
 
-# Source lines come from debug information, and perf calls another program for each address. The
-# sample is of waymark, which has many lines and inlined functions, while it prints in every format.
-# One format alone takes half a second, and reading /proc/kallsyms would be most of the time.
+# Measures source lines, which come from debug information; perf calls another program for each
+# address. The samples are of waymark, which has many lines and inlined functions, while it prints
+# in every format. A single format takes only half a second, and reading /proc/kallsyms would be
+# most of that time.
 report_lines() {
 	perf record -q -e cpu-clock -F 20000 -o "$work/lines.data" -- sh -c '
 		for form in waymark perf babeltrace json jsonl csv; do
@@ -44,7 +45,7 @@ report_group() {
 		report_time report_symbols_2 ours "$BUILD/waymark" report "$work/report.data" -s comm,dso,sym
 		report_time report_comm ours "$BUILD/waymark" report "$work/report.data" -s comm
 	done
-	# Seconds for three million events become events a second.
+	# Converts the seconds for three million events to events per second.
 	awk -F '\t' -v n="${BENCH_REPORT_SAMPLES:-3000000}" \
 		'$1 == "report_comm" {printf "report_rate\tours\t%.3f\n", n / $3 / 1e6}' "$raw" >"$raw.rate"
 	cat "$raw.rate" >>"$raw"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * startup.c - the time of programs from spawn to exit, in turn. Prints, batch by batch, how much
- * longer they take than the first one.
+ * startup.c - measures the time of programs from spawn to exit, in turn. For each batch, it prints
+ * how much longer they take than the first program.
  *
  *   bench-startup ROW BATCHES PLAIN WHO PROGRAM [WHO PROGRAM]...
  */
@@ -41,7 +41,10 @@ static double run(const char *program)
 	return now_ms() - before;
 }
 
-/* The fastest of several runs of each program, in turn: this excludes delays by other processes. */
+/*
+ * Takes the fastest of several runs of each program, in turn; this excludes delays by other
+ * processes.
+ */
 static void batch(char **programs, int n, double *ret)
 {
 	for (int k = 0; k < n; k++)

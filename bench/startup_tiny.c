@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * startup_tiny.c - a minimal program: without marks, with one waymark mark (TINY_OURS), or with
+ * startup_tiny.c - a minimal program without marks, with one waymark mark (TINY_OURS), or with
  * LTTng-UST's tracepoints (TINY_PEER).
  */
 #ifdef TINY_OURS

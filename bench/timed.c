@@ -24,7 +24,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* RssAnon of /proc/PID/status in KiB; 0 when the process has exited. */
+/* Returns RssAnon of /proc/PID/status in KiB; 0 when the process has exited. */
 static long anonymous(pid_t pid)
 {
 	char name[64], line[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * burst.c - bench-burst N: N events of LTTng-UST from two threads, each on its own processor if the
- * machine has two; every fourth event has four fields of four kinds, the others two integers.
- * bench/read reads them.
+ * burst.c - bench-burst N: emits N events of LTTng-UST from two threads, each on its own processor
+ * if the machine has two. Every fourth event has four fields of four kinds, the others have two
+ * integers. bench/read reads them.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,8 @@ static void *emit(void *data)
 
 	CPU_ZERO(&one);
 	CPU_SET(h->cpu, &one);
-	(void)sched_setaffinity(0, sizeof(one), &one); /* on one processor they share it */
+	/* If there is only one processor, they share it. */
+	(void)sched_setaffinity(0, sizeof(one), &one);
 	for (long i = h->from; i < h->to; i++) {
 		if (i % 4 == 3)
 			lttng_ust_tracepoint(bench, on_4mixed, (int)i, i * 1000003,
