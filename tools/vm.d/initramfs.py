@@ -17,7 +17,7 @@ KEPT = 6
 
 class Tree:
     def __init__(self):
-        self.entries = {}  # path without leading slash: (mode, bytes, device)
+        self.entries = {}  # path without leading slash -> (mode, bytes, device)
         self.seen = set()
 
     def folder(self, path):

@@ -16,7 +16,7 @@ import subprocess
 import tarfile
 
 META_PACKAGE = "linux-image-amd64"
-# 9p over virtio transfers files, overlay is for --host; loop is only used by tests of modules.
+# 9p over virtio transfers files, overlay is needed for --host, and loop only by tests of modules.
 MODULES = ("virtio", "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci",
            "9pnet", "9pnet_virtio", "netfs", "fscache", "9p", "overlay")
 TEST_MODULES = ("loop",)
@@ -42,7 +42,7 @@ def download(folder):
     name = package_name()
     command = ["apt-get", "download", "-q"]
     if os.geteuid() == 0:
-        # apt's own user may have no access to the folder.
+        # Needed when apt's own user has no access to the folder.
         command += ["-o", "APT::Sandbox::User=root"]
     done = run(*command, name, cwd=folder)
     files = list(folder.glob(f"{name}_*.deb"))
