@@ -26,13 +26,27 @@ struct wm_analyse_values {
  */
 #define WM_ANALYSE_OPTIONS(type)                                                                   \
 	WM_ASKED_INPUT(type, common.asked), WM_ASKED_EVENTS(type, common.asked),                   \
+	    WM_ASKED_SYMFS(type, common.symfs)
+#define WM_ANALYSE_ROWS(type)                                                                      \
 	{                                                                                          \
-		.name = "symfs", .argument = "FOLDER",                                             \
-		.help = "look for files with symbols below this folder",                           \
-		WM_OPTION_TO_TEXT(type, common.symfs)                                              \
+		.name = "rows", .argument = "N", .min = 1, .max = INT64_MAX,                       \
+		.help = "print the first N rows of each table",                                    \
+		WM_OPTION_TO_INTEGER(type, common.rows)                                            \
 	}
 
 /* Options of verbs with a profile; `member` is a struct wm_profile_values of `type`. */
+#define WM_PROFILE_KEY_NAMES "comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD"
+#define WM_PROFILE_KEYS(type, member, text)                                                        \
+	{                                                                                          \
+		.name = "sort", .letter = 's', .argument = "KEY,...", .help = (text),              \
+		WM_OPTION_TO_TEXT(type, member.keys)                                               \
+	}
+#define WM_PROFILE_LIMIT(type, member, text)                                                       \
+	{                                                                                          \
+		.name = "percent-limit", .argument = "PERCENT", .help = (text),                    \
+		.kind = WM_OPTION_CALL, .offset = offsetof(type, member.percent_limit),            \
+		.call = wm_analyse_on_percent                                                      \
+	}
 #define WM_PROFILE_WEIGHT(type, member)                                                            \
 	{                                                                                          \
 		.name = "weight", .argument = "WHAT",                                              \

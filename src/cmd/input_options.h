@@ -52,6 +52,19 @@ struct wm_asked {
 		WM_OPTION_TO_TEXT(type, member.end)                                                \
 	}
 
+#define WM_ASKED_SYMFS(type, member)                                                               \
+	{                                                                                          \
+		.name = "symfs", .argument = "FOLDER",                                             \
+		.help = "look for files with symbols below this folder",                           \
+		WM_OPTION_TO_TEXT(type, member)                                                    \
+	}
+
+#define WM_ASKED_THREADS(type, member, text)                                                       \
+	{                                                                                          \
+		.name = "threads", .argument = "N", .min = 1, .max = 256, .help = (text),          \
+		WM_OPTION_TO_INTEGER(type, member)                                                 \
+	}
+
 int wm_asked_on_input(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag);
 int wm_asked_on_event(const struct wm_option *o, const char *argument, void *values,

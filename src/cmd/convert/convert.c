@@ -77,12 +77,7 @@ static const struct wm_option options[] = {
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_convert_values, asked),
-    {.name = "threads",
-     .argument = "N",
-     .min = 1,
-     .max = 256,
-     .help = "use N processors for text; default: all",
-     TO(INTEGER, threads)},
+    WM_ASKED_THREADS(struct wm_convert_values, threads, "use N processors for text; default: all"),
     WM_OPTION_END,
 };
 

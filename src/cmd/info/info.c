@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "cmd/exit.h"
+#include "cmd/input_options.h"
 #include "cmd/list/name_list.h"
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
@@ -171,12 +172,7 @@ static const struct wm_option options[] = {
     {.name = "hash",
      .help = "decode everything, and print the number of events and a hash over all values",
      WM_OPTION_TO_FLAG(struct wm_info_values, hash)},
-    {.name = "threads",
-     .argument = "N",
-     .min = 1,
-     .max = 256,
-     .help = "use N processors; default: all",
-     WM_OPTION_TO_INTEGER(struct wm_info_values, threads)},
+    WM_ASKED_THREADS(struct wm_info_values, threads, "use N processors; default: all"),
     {.name = "json",
      .help = "print JSON: one object",
      WM_OPTION_TO_FLAG(struct wm_info_values, json)},
