@@ -8,6 +8,11 @@
 
 #include "base/number.h"
 
+static struct wm_ids *ids_of(const struct wm_option *o, void *values)
+{
+	return (struct wm_ids *)(void *)((char *)values + o->offset);
+}
+
 static int add_one(struct wm_ids *ids, const char *word, const char *what, size_t max,
 		   struct wm_diag *diag)
 {
@@ -26,7 +31,7 @@ static int add_one(struct wm_ids *ids, const char *word, const char *what, size_
 	return 0;
 }
 
-int wm_ids_add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
+static int add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
 	       struct wm_diag *diag)
 {
 	char *copy = strdup(argument), *save = NULL;
@@ -37,4 +42,16 @@ int wm_ids_add(struct wm_ids *ids, const char *argument, const char *what, size_
 		err = add_one(ids, word, what, max, diag);
 	free(copy);
 	return err;
+}
+
+int wm_ids_on_pid(const struct wm_option *o, const char *argument, void *values,
+		  struct wm_diag *diag)
+{
+	return add(ids_of(o, values), argument, "process", (size_t)o->max, diag);
+}
+
+int wm_ids_on_tid(const struct wm_option *o, const char *argument, void *values,
+		  struct wm_diag *diag)
+{
+	return add(ids_of(o, values), argument, "thread", (size_t)o->max, diag);
 }

@@ -20,80 +20,6 @@
 #define CLOCK_PERIOD_MIN                                                                           \
 	10000u /* cycles or ns: shortest period that the kernel accepts for its clock */
 
-static int add_wanted(struct wm_record_asked *r, const char *glob)
-{
-	struct wm_record_wanted *grown = realloc(r->wanted, (r->nr_wanted + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	r->wanted = grown;
-	r->wanted[r->nr_wanted++] = (struct wm_record_wanted){.glob = glob};
-	return 0;
-}
-
-/* The entry that the next --filter or --context applies to. */
-static struct wm_record_wanted *current(struct wm_record_asked *r)
-{
-	if (r->nr_wanted == 0 && add_wanted(r, NULL) < 0)
-		return NULL;
-	return &r->wanted[r->nr_wanted - 1];
-}
-
-int wm_record_on_event(const struct wm_option *o, const char *argument, void *values,
-		       struct wm_diag *diag)
-{
-	struct wm_record_asked *r = values;
-
-	(void)o;
-	if (r->nr_wanted >= WM_RULES_NR_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times",
-				   WM_RULES_NR_MAX);
-	return current(r) ? add_wanted(r, argument) : -ENOMEM;
-}
-
-int wm_record_on_exclude(const struct wm_option *o, const char *argument, void *values,
-			 struct wm_diag *diag)
-{
-	struct wm_record_asked *r = values;
-	int err = wm_record_on_event(o, argument, values, diag);
-
-	if (err == 0)
-		r->wanted[r->nr_wanted - 1].exclude = true;
-	return err;
-}
-
-/* Gets the entry that an option applies to. 0, -ENOMEM, or -EINVAL when the entry is an -x. */
-static int belongs(struct wm_record_asked *r, struct wm_record_wanted **ret, struct wm_diag *diag)
-{
-	struct wm_record_wanted *w = current(r);
-
-	if (!w)
-		return -ENOMEM;
-	*ret = w;
-	if (!w->exclude)
-		return 0;
-	return wm_diag_set(diag, -EINVAL, NULL, -1,
-			   "'%s' is excluded and takes no options: put this option after an -e",
-			   w->glob);
-}
-
-int wm_record_on_filter(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag)
-{
-	struct wm_record_wanted *w;
-	int err = belongs(values, &w, diag);
-
-	(void)o;
-	if (err)
-		return err;
-	if (w->filter)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "there is already a filter for %s: join the two with &&",
-				   w->glob ? w->glob : "all events");
-	w->filter = argument;
-	return 0;
-}
-
 int wm_record_on_context(const struct wm_option *o, const char *argument, void *values,
 			 struct wm_diag *diag)
 {
@@ -101,10 +27,9 @@ int wm_record_on_context(const struct wm_option *o, const char *argument, void *
 		const char *name;
 		uint32_t bit;
 	} names[] = {{"cpu", WM_CONTEXT_CPU}, {"ustack", WM_CONTEXT_USTACK}};
-	struct wm_record_wanted *w;
-	int err = belongs(values, &w, diag);
+	struct wm_listed_event *w;
+	int err = wm_event_list_last(o, values, &w, diag);
 
-	(void)o;
 	if (err)
 		return err;
 	for (const char *p = argument; *p;) {
@@ -143,29 +68,11 @@ int wm_record_on_stacks(const struct wm_option *o, const char *argument, void *v
 	return wm_record_more_stacks(&((struct wm_record_asked *)values)->more, argument, diag);
 }
 
-int wm_record_on_pid(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag)
-{
-	struct wm_record_asked *r = values;
-
-	(void)o;
-	return wm_ids_add(&r->pids, argument, "process", WM_RECORDER_TARGETS_MAX, diag);
-}
-
-int wm_record_on_tid(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag)
-{
-	struct wm_record_asked *r = values;
-
-	(void)o;
-	return wm_ids_add(&r->tids, argument, "thread", WM_RECORDER_TARGETS_MAX, diag);
-}
-
 int wm_record_on_rate(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag)
 {
-	struct wm_record_wanted *w;
-	int err = belongs(values, &w, diag);
+	struct wm_listed_event *w;
+	int err = wm_event_list_last(o, values, &w, diag);
 
 	return err ? err : wm_record_sample_rate(&w->how, argument, o->letter == 'F', diag);
 }
@@ -173,20 +80,18 @@ int wm_record_on_rate(const struct wm_option *o, const char *argument, void *val
 int wm_record_on_every(const struct wm_option *o, const char *argument, void *values,
 		       struct wm_diag *diag)
 {
-	struct wm_record_wanted *w;
-	int err = belongs(values, &w, diag);
+	struct wm_listed_event *w;
+	int err = wm_event_list_last(o, values, &w, diag);
 
-	(void)o;
 	return err ? err : wm_record_proc_every(&w->every_ns, argument, diag);
 }
 
 int wm_record_on_chain(const struct wm_option *o, const char *argument, void *values,
 		       struct wm_diag *diag)
 {
-	struct wm_record_wanted *w;
-	int err = belongs(values, &w, diag);
+	struct wm_listed_event *w;
+	int err = wm_event_list_last(o, values, &w, diag);
 
-	(void)o;
 	return err ? err : wm_record_sample_chain(&w->how, argument, diag);
 }
 
@@ -265,11 +170,11 @@ char *wm_record_join_filters(const char *a, const char *b, int *ret_err)
 }
 
 /* Adds one -e, merged with the options before any -e. 0, or an exit status after a message. */
-static int want(struct wm_record_asked *r, const struct wm_record_wanted *own)
+static int want(struct wm_record_asked *r, const struct wm_listed_event *own)
 {
-	const struct wm_record_wanted *general = &r->wanted[0];
+	const struct wm_listed_event *general = &r->list.events[0];
 	struct wm_recorder_wanted w = {
-	    .glob = own->glob,
+	    .glob = own->names,
 	    .contexts = general->contexts | own->contexts,
 	    .outright = own->how.frequency || own->how.period || own->how.chain,
 	    .every_ns = own->every_ns ? own->every_ns : general->every_ns,
@@ -288,18 +193,18 @@ static int want(struct wm_record_asked *r, const struct wm_record_wanted *own)
 	return status;
 }
 
-static int exclude(struct wm_record_asked *r, const struct wm_record_wanted *w)
+static int exclude(struct wm_record_asked *r, const struct wm_listed_event *w)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_recorder_exclude(&r->events, w->glob, &diag);
+	int err = wm_recorder_exclude(&r->events, w->names, &diag);
 
-	return err < 0 ? say_unwanted(err, w->glob, &diag) : 0;
+	return err < 0 ? say_unwanted(err, w->names, &diag) : 0;
 }
 
 static bool names_some(const struct wm_record_asked *r)
 {
-	for (uint32_t i = 1; i < r->nr_wanted; i++)
-		if (!r->wanted[i].exclude)
+	for (uint32_t i = 1; i < r->list.nr; i++)
+		if (!r->list.events[i].exclude)
 			return true;
 	return false;
 }
@@ -333,7 +238,7 @@ static int sample_default(struct wm_record_asked *r)
 	int err, status;
 
 	if (r->events.sampling || r->change ||
-	    !wm_record_sample_join(&r->wanted[0].how, &none, &how))
+	    !wm_record_sample_join(&r->list.events[0].how, &none, &how))
 		return 0;
 	status = check_default(r, &how);
 	if (status)
@@ -350,23 +255,23 @@ static int sample_default(struct wm_record_asked *r)
  */
 static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
-	const struct wm_record_wanted everything = {.glob = "*:*"};
+	const struct wm_listed_event everything = {.names = "*:*"};
 	struct wm_diag diag = {.offset = -1};
 	const char *text;
 	int err = wm_record_more_begin(&r->more, &r->events, &text, &diag);
 	int status = err ? say_unwanted(err, text, &diag) : 0;
 
-	for (uint32_t i = 1; !status && i < r->nr_wanted; i++)
-		if (!r->wanted[i].exclude)
-			status = want(r, &r->wanted[i]);
+	for (uint32_t i = 1; !status && i < r->list.nr; i++)
+		if (!r->list.events[i].exclude)
+			status = want(r, &r->list.events[i]);
 	if (!status)
 		status = sample_default(r);
 	*ret_nr_asked = wm_rules_count(r->events.rules);
 	if (!status && !*ret_nr_asked && !r->change && !wm_recorder_events_more(&r->events))
 		status = want(r, &everything);
-	for (uint32_t i = 1; !status && i < r->nr_wanted; i++)
-		if (r->wanted[i].exclude)
-			status = exclude(r, &r->wanted[i]);
+	for (uint32_t i = 1; !status && i < r->list.nr; i++)
+		if (r->list.events[i].exclude)
+			status = exclude(r, &r->list.events[i]);
 	return status;
 }
 
@@ -381,7 +286,7 @@ static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	    .clock_kind = wm_clock_best(),
 	};
 
-	if (!current(r) || wm_recorder_events_init(&r->events, &o) < 0)
+	if (wm_event_list_init(&r->list) || wm_recorder_events_init(&r->events, &o) < 0)
 		return WM_EXIT_FAILED;
 	r->events.words = &wm_say_words;
 	r->events.search = getenv("PATH");
@@ -393,8 +298,9 @@ static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	r->events.quiet = r->quiet;
 	wm_kernel_asks_init(&r->later);
 	r->events.later = r->change ? &r->later : NULL;
-	for (uint32_t i = 0; i < r->nr_wanted; i++)
-		if (r->wanted[i].filter && wm_record_check_filter(r->wanted[i].filter) < 0)
+	for (uint32_t i = 0; i < r->list.nr; i++)
+		if (r->list.events[i].filter &&
+		    wm_record_check_filter(r->list.events[i].filter) < 0)
 			return WM_EXIT_USAGE;
 	return want_all(r, ret_nr_asked);
 }
@@ -478,7 +384,7 @@ void wm_record_asked_done(struct wm_record_asked *r)
 	wm_recorder_events_done(&r->events);
 	free(r->cpus);
 	free(r->single);
-	free(r->wanted);
+	wm_event_list_done(&r->list);
 	free(r->pids.ids);
 	free(r->tids.ids);
 }

@@ -6,29 +6,19 @@
  * all.
  *
  * A verb's values begin with a struct wm_record_asked, so that its option table can
- * use these functions.
+ * have these rows.
  */
 #ifndef WM_CMD_RECORD_EVENTS_H
 #define WM_CMD_RECORD_EVENTS_H
 
 #include <limits.h>
 
-#include "base/option.h"
+#include "cmd/event_list.h"
 #include "cmd/id_list.h"
 #include "cmd/record/record.h"
 
-struct wm_record_wanted {
-	const char *glob; /* NULL: the options given before any -e */
-	const char *filter;
-	uint32_t contexts;
-	bool exclude; /* from -x */
-	struct wm_sampling_how how;
-	uint64_t every_ns; /* interval of readings of /proc; 0: not given */
-};
-
 struct wm_record_asked {
-	struct wm_record_wanted *wanted; /* [0] holds the options before any -e */
-	uint32_t nr_wanted;
+	struct wm_event_list list;
 	const char *dir, *preload, *snapshot, *change;
 	struct wm_ids pids, tids;
 	uint64_t buffer_bytes;
@@ -43,12 +33,44 @@ struct wm_record_asked {
 	char *single;          /* filter for -t and -C; NULL: none */
 };
 
-int wm_record_on_event(const struct wm_option *o, const char *argument, void *values,
-		       struct wm_diag *diag);
-int wm_record_on_exclude(const struct wm_option *o, const char *argument, void *values,
-			 struct wm_diag *diag);
-int wm_record_on_filter(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag);
+/* Rows for option tables; `text` is the help. */
+#define WM_RECORD_EVENT(text)                                                                      \
+	WM_EVENT_LIST_EVENT(struct wm_record_asked, list, "GLOB", WM_RULES_NR_MAX - 1, text)
+#define WM_RECORD_EXCLUDE(text)                                                                    \
+	WM_EVENT_LIST_EXCLUDE(struct wm_record_asked, list, WM_RULES_NR_MAX - 1, text)
+#define WM_RECORD_FILTER(text)     WM_EVENT_LIST_FILTER(struct wm_record_asked, list, text)
+#define WM_RECORD_LISTED(function) WM_EVENT_LIST_CALL(struct wm_record_asked, list, function)
+#define WM_RECORD_RATES(text)                                                                      \
+	{.name = "freq",                                                                           \
+	 .letter = 'F',                                                                            \
+	 .argument = "HZ",                                                                         \
+	 .help = (text),                                                                           \
+	 WM_RECORD_LISTED(wm_record_on_rate)},                                                     \
+	{                                                                                          \
+		.name = "count", .letter = 'c', .argument = "N",                                   \
+		.help = "like -F, but take one sample every N events",                             \
+		WM_RECORD_LISTED(wm_record_on_rate)                                                \
+	}
+#define WM_RECORD_CALL_GRAPH(text)                                                                 \
+	{                                                                                          \
+		.name = "call-graph", .letter = 'g', .argument = "MODE", .optional = true,         \
+		.choices = "fp|dwarf", .help = (text), WM_RECORD_LISTED(wm_record_on_chain)        \
+	}
+#define WM_RECORD_PROCESSES(text)                                                                  \
+	WM_IDS_PROCESSES(struct wm_record_asked, pids, WM_RECORDER_TARGETS_MAX, text)
+#define WM_RECORD_THREADS(text)                                                                    \
+	WM_IDS_THREADS(struct wm_record_asked, tids, WM_RECORDER_TARGETS_MAX, text)
+#define WM_RECORD_CPUS(text)                                                                       \
+	{                                                                                          \
+		.name = "cpu", .letter = 'C', .argument = "LIST", .help = (text),                  \
+		.kind = WM_OPTION_CALL, .call = wm_record_on_cpus                                  \
+	}
+#define WM_RECORD_ALL(text)                                                                        \
+	{                                                                                          \
+		.name = "all", .letter = 'a', .help = (text),                                      \
+		WM_OPTION_TO_FLAG(struct wm_record_asked, all)                                     \
+	}
+
 int wm_record_on_context(const struct wm_option *o, const char *argument, void *values,
 			 struct wm_diag *diag);
 int wm_record_on_trigger(const struct wm_option *o, const char *argument, void *values,
@@ -57,10 +79,6 @@ int wm_record_on_synthetic(const struct wm_option *o, const char *argument, void
 			   struct wm_diag *diag);
 int wm_record_on_stacks(const struct wm_option *o, const char *argument, void *values,
 			struct wm_diag *diag);
-int wm_record_on_pid(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag);
-int wm_record_on_tid(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag);
 int wm_record_on_rate(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag);
 int wm_record_on_every(const struct wm_option *o, const char *argument, void *values,

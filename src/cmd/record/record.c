@@ -31,68 +31,38 @@
 
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to record"),
-    {.name = "event",
-     .letter = 'e',
-     .argument = "GLOB",
-     .help = "record events whose provider:name matches GLOB, of programs and of the kernel "
-	     "(sched:sched_switch, syscall:openat, ftrace:print); the prefix user: or kernel: "
-	     "selects one of the two; repeatable; default: all events of programs",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_event},
-    {.name = "exclude",
-     .letter = 'x',
-     .argument = "GLOB",
-     .help = "do not record these events, even if an -e matches them; repeatable",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_exclude},
-    {.name = "filter",
-     .argument = "EXPR",
-     .help = "record the events of the preceding -e only when EXPR is true, 'rows > 100 && sql == "
-	     "\"SELECT*\"'; before the first -e: for all events",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_filter},
+    WM_RECORD_EVENT(
+	"record events whose provider:name matches GLOB, of programs and of the kernel "
+	"(sched:sched_switch, syscall:openat, ftrace:print); the prefix user: or kernel: "
+	"selects one of the two; repeatable; default: all events of programs"),
+    WM_RECORD_EXCLUDE("do not record these events, even if an -e matches them; repeatable"),
+    WM_RECORD_FILTER(
+	"record the events of the preceding -e only when EXPR is true, 'rows > 100 && sql == "
+	"\"SELECT*\"'; before the first -e: for all events"),
     {.name = "context",
      .argument = "LIST",
      .help = "record these values with each event: cpu, ustack (the user call stack); applies to "
 	     "the preceding -e, like --filter",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_context},
+     WM_RECORD_LISTED(wm_record_on_context)},
     {.name = "every",
      .argument = "DURATION",
      .help = "interval between readings of the /proc counters of the preceding -e (proc:vmstat), "
 	     "1ms to 1h; default 1s; before the first -e: for all counters",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_every},
+     WM_RECORD_LISTED(wm_record_on_every)},
     {.name = "preload",
      .argument = "LIST",
      .help = "load helper libraries into CMD: malloc, pthread, func; 'none' does not even load the "
 	     "runtime",
      WM_OPTION_TO_TEXT(struct wm_record_asked, preload)},
     WM_OPTION_HEADING("Sampling"),
-    {.name = "freq",
-     .letter = 'F',
-     .argument = "HZ",
-     .help = "take HZ samples per second of the kernel events of the preceding -e; before the "
-	     "first -e: of all of them, or of cpu:cycles when no event is named (sw:cpu-clock on "
-	     "machines without cpu:cycles)",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_rate},
-    {.name = "count",
-     .letter = 'c',
-     .argument = "N",
-     .help = "like -F, but take one sample every N events",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_rate},
-    {.name = "call-graph",
-     .letter = 'g',
-     .argument = "MODE",
-     .optional = true,
-     .choices = "fp|dwarf",
-     .help = "record call chains with samples: fp uses frame pointers, for kernel and program; "
-	     "dwarf[,BYTES] copies the top of the program's stack (8192 bytes) for later "
-	     "unwinding; applies to the preceding -e, like -F",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_chain},
+    WM_RECORD_RATES(
+	"take HZ samples per second of the kernel events of the preceding -e; before the "
+	"first -e: of all of them, or of cpu:cycles when no event is named (sw:cpu-clock on "
+	"machines without cpu:cycles)"),
+    WM_RECORD_CALL_GRAPH(
+	"record call chains with samples: fp uses frame pointers, for kernel and program; "
+	"dwarf[,BYTES] copies the top of the program's stack (8192 bytes) for later "
+	"unwinding; applies to the preceding -e, like -F"),
     {.name = "stacks",
      .argument = "LIST",
      .help = "record a stack after each kernel event, as an event of its own (ftrace:kernel_stack, "
@@ -113,28 +83,11 @@ static const struct wm_option options[] = {
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_synthetic},
     WM_OPTION_HEADING("Which processes"),
-    {.name = "pid",
-     .letter = 'p',
-     .argument = "PID,...",
-     .help = "record running processes",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_pid},
-    {.name = "tid",
-     .letter = 't',
-     .argument = "TID,...",
-     .help = "record running threads, without the threads and processes they start",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_tid},
-    {.name = "cpu",
-     .letter = 'C',
-     .argument = "LIST",
-     .help = "record only events on these CPUs, '0-3,8'",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_cpus},
-    {.name = "all",
-     .letter = 'a',
-     .help = "record every process that contains the runtime, including those that start later",
-     WM_OPTION_TO_FLAG(struct wm_record_asked, all)},
+    WM_RECORD_PROCESSES("record running processes"),
+    WM_RECORD_THREADS("record running threads, without the threads and processes they start"),
+    WM_RECORD_CPUS("record only events on these CPUs, '0-3,8'"),
+    WM_RECORD_ALL(
+	"record every process that contains the runtime, including those that start later"),
     WM_OPTION_HEADING("Output and buffers"),
     {.name = "output",
      .letter = 'o',
@@ -266,7 +219,7 @@ static int check(const struct wm_record_asked *r, int nr_args)
 			  r->more.user_stacks))
 		return usage(
 		    "--trigger, --synthetic and --stacks cannot be added to a running recording");
-	if (r->change && r->nr_wanted < 2)
+	if (r->change && r->list.nr < 2)
 		return usage("--change needs events to switch on (-e GLOB) or off (-x GLOB)");
 	if (!r->snapshot && !r->change && !nr_args && !running)
 		return usage(

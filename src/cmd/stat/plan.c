@@ -23,11 +23,16 @@ int wm_stat_usage(const char *sentence)
 
 static bool has_filter(const struct wm_stat_asked *v)
 {
-	bool has = v->filter != NULL;
+	bool has = false;
 
-	for (size_t i = 0; i < v->nr_wanted; i++)
-		has |= v->wanted[i].filter != NULL;
+	for (uint32_t i = 0; i < v->events.nr; i++)
+		has |= v->events.events[i].filter != NULL;
 	return has;
+}
+
+static bool names_some(const struct wm_stat_asked *v)
+{
+	return v->events.nr > 1;
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -96,17 +101,17 @@ static int add_name(const struct naming *n, const char *name, size_t bytes,
 /* Adds the events of all -e. Returns 0, or an exit status after a message. */
 static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 {
-	struct wm_stat_filters filters = {.text = {v->filter}};
+	struct wm_stat_filters filters = {.text = {v->events.events[0].filter}};
 	size_t nr = n->space->hardware ? 8 : 4;
 	int status = 0;
 
-	for (size_t i = 0; !v->nr_wanted && i < nr && !status; i++)
+	for (size_t i = 0; !names_some(v) && i < nr && !status; i++)
 		status = add_name(n, defaults[i], strlen(defaults[i]), &filters);
-	for (size_t i = 0; i < v->nr_wanted && !status; i++) {
-		const char *list = v->wanted[i].names, *name;
+	for (uint32_t i = 1; i < v->events.nr && !status; i++) {
+		const char *list = v->events.events[i].names, *name;
 		size_t bytes;
 
-		filters.text[1] = v->wanted[i].filter;
+		filters.text[1] = v->events.events[i].filter;
 		while (!status && (bytes = wm_event_name_next(&list, &name)))
 			status = add_name(n, name, bytes, &filters);
 	}
@@ -170,18 +175,16 @@ static void make_plan(const struct wm_stat_asked *v, const struct wm_event_space
 			 .delay_ns =
 			     v->delay_ms < 0 ? WM_COUNTING_NEVER : (uint64_t)v->delay_ms * 1000000u,
 			 .command = command},
-	    .wanted = v->wanted,
-	    .nr_wanted = v->nr_wanted,
-	    .filter = v->filter,
+	    .events = &v->events,
 	    .only_cpus = v->cpus != NULL,
-	    .defaults = !v->nr_wanted,
+	    .defaults = !names_some(v),
 	    .per_cpu = v->per_cpu,
 	    .per_thread = v->per_thread,
 	    .runs = v->runs,
 	    .json = v->json,
 	    .separator = v->separator,
 	};
-	if (!v->nr_wanted && !space->hardware)
+	if (!names_some(v) && !space->hardware)
 		ret->without =
 		    "(no hardware counters on this machine; 'waymark doctor' prints the reason)";
 }

@@ -6,13 +6,12 @@
 #ifndef WM_CMD_STAT_PLAN_H
 #define WM_CMD_STAT_PLAN_H
 
+#include "cmd/event_list.h"
 #include "cmd/id_list.h"
 #include "cmd/stat/stat.h"
 
 struct wm_stat_asked {
-	struct wm_stat_wanted *wanted;
-	size_t nr_wanted;
-	const char *filter; /* before any -e; added to the filter of each -e */
+	struct wm_event_list events;
 	struct wm_ids pids, tids;
 	const char *cpus, *separator, *output, *by, *preload;
 	int64_t interval_ms, runs, timeout_ms, delay_ms;

@@ -13,65 +13,14 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
-#define IDS_MAX    4096u
-#define WANTED_MAX 4096u
-
-static int on_event(const struct wm_option *o, const char *argument, void *values,
-		    struct wm_diag *diag)
-{
-	struct wm_stat_asked *v = values;
-	struct wm_stat_wanted *grown;
-
-	(void)o;
-	if (v->nr_wanted >= WANTED_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times", WANTED_MAX);
-	grown = reallocarray(v->wanted, v->nr_wanted + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	v->wanted = grown;
-	v->wanted[v->nr_wanted++] = (struct wm_stat_wanted){.names = argument};
-	return 0;
-}
-
-static int on_filter(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag)
-{
-	struct wm_stat_asked *v = values;
-	struct wm_stat_wanted *w = v->nr_wanted ? &v->wanted[v->nr_wanted - 1] : NULL;
-	const char **to = w ? &w->filter : &v->filter;
-
-	(void)o;
-	if (*to)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "there is already a filter for %s: join the two with &&",
-				   w ? w->names : "all events");
-	*to = argument;
-	return 0;
-}
-
-static int on_pid(const struct wm_option *o, const char *argument, void *values,
-		  struct wm_diag *diag)
-{
-	struct wm_stat_asked *v = values;
-
-	(void)o;
-	return wm_ids_add(&v->pids, argument, "process", IDS_MAX, diag);
-}
-
-static int on_tid(const struct wm_option *o, const char *argument, void *values,
-		  struct wm_diag *diag)
-{
-	struct wm_stat_asked *v = values;
-
-	(void)o;
-	return wm_ids_add(&v->tids, argument, "thread", IDS_MAX, diag);
-}
+#define IDS_MAX    4096
+#define EVENTS_MAX 4096
 
 static void release(void *values)
 {
 	struct wm_stat_asked *v = values;
 
-	free(v->wanted);
+	wm_event_list_done(&v->events);
 	free(v->pids.ids);
 	free(v->tids.ids);
 }
@@ -105,14 +54,16 @@ static int check(const struct wm_stat_asked *v, int nr_args)
 
 static int run(void *values, int nr_args, char **args)
 {
-	const struct wm_stat_asked *v = values;
+	struct wm_stat_asked *v = values;
 	char root[WM_EVENT_ROOT_BYTES];
 	struct wm_event_space space;
 	int status = check(v, nr_args), err;
 
 	if (status)
 		return status;
-	err = wm_event_space_open(&space, getenv("PATH"));
+	err = wm_event_list_init(&v->events);
+	if (!err)
+		err = wm_event_space_open(&space, getenv("PATH"));
 	if (err < 0) {
 		wm_say("stat: %s", wm_diag_errno(err));
 		return WM_EXIT_FAILED;
@@ -125,19 +76,14 @@ static int run(void *values, int nr_args, char **args)
 
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to count"),
-    {.name = "event",
-     .letter = 'e',
-     .argument = "NAME,...",
-     .help = "events to count, see waymark-events(7); wildcards allowed; repeatable; default: "
-	     "clocks, context switches, page faults and CPU counters",
-     .kind = WM_OPTION_CALL,
-     .call = on_event},
-    {.name = "filter",
-     .argument = "EXPR",
-     .help = "count the events of the preceding -e only when EXPR is true, 'count > 100 && $comm "
-	     "== \"dd\"'; before the first -e: for all events",
-     .kind = WM_OPTION_CALL,
-     .call = on_filter},
+    WM_EVENT_LIST_EVENT(
+	struct wm_stat_asked, events, "NAME,...", EVENTS_MAX,
+	"events to count, see waymark-events(7); wildcards allowed; repeatable; default: "
+	"clocks, context switches, page faults and CPU counters"),
+    WM_EVENT_LIST_FILTER(
+	struct wm_stat_asked, events,
+	"count the events of the preceding -e only when EXPR is true, 'count > 100 && $comm "
+	"== \"dd\"'; before the first -e: for all events"),
     {.name = "by",
      .argument = "FIELD,...",
      .help = "count separately for each value of these fields, or of pid, tid, comm, cpu",
@@ -148,18 +94,9 @@ static const struct wm_option options[] = {
 	     "'none' does not even load the runtime",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, preload)},
     WM_OPTION_HEADING("Where to count"),
-    {.name = "pid",
-     .letter = 'p',
-     .argument = "PID,...",
-     .help = "count these processes, with all their present and future threads",
-     .kind = WM_OPTION_CALL,
-     .call = on_pid},
-    {.name = "tid",
-     .letter = 't',
-     .argument = "TID,...",
-     .help = "count these threads",
-     .kind = WM_OPTION_CALL,
-     .call = on_tid},
+    WM_IDS_PROCESSES(struct wm_stat_asked, pids, IDS_MAX,
+		     "count these processes, with all their present and future threads"),
+    WM_IDS_THREADS(struct wm_stat_asked, tids, IDS_MAX, "count these threads"),
     {.name = "all",
      .letter = 'a',
      .help = "count the whole machine",

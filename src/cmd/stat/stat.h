@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cmd/event_list.h"
 #include "control/counting.h"
 #include "kernel/count_filter.h"
 #include "kernel/event_def.h"
@@ -87,16 +88,9 @@ const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule);
  */
 bool wm_stat_user_say(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none);
 
-/* The argument of one -e, and its --filter. */
-struct wm_stat_wanted {
-	const char *names, *filter;
-};
-
 struct wm_stat_plan {
 	struct wm_counting_plan counting;
-	const struct wm_stat_wanted *wanted;
-	size_t nr_wanted;
-	const char *filter;        /* before any -e; NULL: none */
+	const struct wm_event_list *events;
 	bool only_cpus;            /* the user selected counting.cpus */
 	struct wm_stat_user *user; /* used when counting.programs is set */
 	bool per_cpu, per_thread;  /* print a row for each */

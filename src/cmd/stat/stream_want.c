@@ -70,11 +70,12 @@ static char *name_to_record(const char *name, size_t bytes)
 }
 
 /* Adds the names of one -e, with its filter and the one for all events. 0 or -errno. */
-static int want_names(struct wm_stat_stream *s, const struct wm_stat_wanted *wanted,
+static int want_names(struct wm_stat_stream *s, const struct wm_listed_event *wanted,
 		      struct wm_diag *diag)
 {
 	int err;
-	char *filter = wm_record_join_filters(s->plan->filter, wanted->filter, &err);
+	char *filter =
+	    wm_record_join_filters(s->plan->events->events[0].filter, wanted->filter, &err);
 	const char *list = wanted->names, *name;
 	size_t bytes;
 
@@ -112,8 +113,8 @@ int wm_stat_stream_want(struct wm_stat_stream *s)
 	if (!err)
 		s->events.single = wm_recorder_single_filter(c->tids, c->nr_tids, s->recorder.cpus,
 							     s->recorder.nr_cpus, &err);
-	for (size_t i = 0; i < s->plan->nr_wanted && !err; i++)
-		err = want_names(s, &s->plan->wanted[i], &diag);
+	for (uint32_t i = 1; i < s->plan->events->nr && !err; i++)
+		err = want_names(s, &s->plan->events->events[i], &diag);
 	if (err) {
 		wm_say("stat: %s", wm_words_of(err, &diag));
 		return err == -EINVAL ? WM_EXIT_USAGE : (int)wm_exit_of(err);

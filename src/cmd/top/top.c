@@ -256,7 +256,8 @@ static int usage(const char *sentence)
 /* Without -e: samples the processors; without -p, -t and CMD: all processes. */
 static int complete(struct wm_top_values *v, int nr_args)
 {
-	static const struct wm_option rate = {.letter = 'F'};
+	static const struct wm_option rate = {.letter = 'F',
+					      .offset = offsetof(struct wm_record_asked, list)};
 	struct wm_record_asked *a = &v->asked;
 	bool running = a->pids.nr || a->tids.nr, events = false, sampled = false;
 	struct wm_diag diag = {.offset = -1};
@@ -268,16 +269,16 @@ static int complete(struct wm_top_values *v, int nr_args)
 		return usage(
 		    "-t selects single threads and -p whole processes: give only one of them");
 	a->all |= !running && !nr_args;
-	for (uint32_t i = 0; i < a->nr_wanted; i++) {
-		events |= a->wanted[i].glob && !a->wanted[i].exclude;
-		sampled |= a->wanted[i].how.frequency || a->wanted[i].how.period;
+	for (uint32_t i = 0; i < a->list.nr; i++) {
+		events |= a->list.events[i].names && !a->list.events[i].exclude;
+		sampled |= a->list.events[i].how.frequency || a->list.events[i].how.period;
 	}
 	(void)snprintf(text, sizeof(text), "%d", RATE_DEFAULT);
 	if (!events && !sampled && wm_record_on_rate(&rate, text, a, &diag))
 		return usage(diag.sentence);
 	v->profile.graph = WM_GRAPH_NONE;
-	for (uint32_t i = 0; i < a->nr_wanted; i++)
-		if (a->wanted[i].how.chain)
+	for (uint32_t i = 0; i < a->list.nr; i++)
+		if (a->list.events[i].how.chain)
 			v->profile.graph = WM_GRAPH_CALLER;
 	v->profile.graph_percent_limit = 0.5;
 	v->delay_s = v->delay_s > 0 ? v->delay_s : DELAY_DEFAULT_S;
@@ -314,86 +315,32 @@ static void release(void *values)
 
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to watch"),
-    {.name = "event",
-     .letter = 'e',
-     .argument = "GLOB",
-     .help = "events by provider:name, of programs and of the kernel, as in record; repeatable; "
-	     "default: samples of where the processors spend their time",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_event},
-    {.name = "exclude",
-     .letter = 'x',
-     .argument = "GLOB",
-     .help = "do not count these events, even if an -e matches them; repeatable",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_exclude},
-    {.name = "filter",
-     .argument = "EXPR",
-     .help = "only events of the preceding -e for which EXPR is true; before the first -e: of all "
-	     "events",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_filter},
-    {.name = "freq",
-     .letter = 'F',
-     .argument = "HZ",
-     .help = "take HZ samples per second of the kernel events of the preceding -e; before the "
-	     "first -e: of all of them, or of the processors (997)",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_rate},
-    {.name = "count",
-     .letter = 'c',
-     .argument = "N",
-     .help = "like -F, but take one sample every N events",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_rate},
-    {.name = "call-graph",
-     .letter = 'g',
-     .argument = "MODE",
-     .optional = true,
-     .choices = "fp|dwarf",
-     .help = "record call chains: functions include their callees, and Enter shows the calls of a "
-	     "row; fp uses frame pointers, dwarf[,BYTES] copies of the stack",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_chain},
+    WM_RECORD_EVENT(
+	"events by provider:name, of programs and of the kernel, as in record; repeatable; "
+	"default: samples of where the processors spend their time"),
+    WM_RECORD_EXCLUDE("do not count these events, even if an -e matches them; repeatable"),
+    WM_RECORD_FILTER(
+	"only events of the preceding -e for which EXPR is true; before the first -e: of all "
+	"events"),
+    WM_RECORD_RATES(
+	"take HZ samples per second of the kernel events of the preceding -e; before the "
+	"first -e: of all of them, or of the processors (997)"),
+    WM_RECORD_CALL_GRAPH(
+	"record call chains: functions include their callees, and Enter shows the calls of a "
+	"row; fp uses frame pointers, dwarf[,BYTES] copies of the stack"),
     WM_OPTION_HEADING("Whose"),
-    {.name = "pid",
-     .letter = 'p',
-     .argument = "PID,...",
-     .help = "watch running processes",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_pid},
-    {.name = "tid",
-     .letter = 't',
-     .argument = "TID,...",
-     .help = "watch single threads",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_tid},
-    {.name = "cpu",
-     .letter = 'C',
-     .argument = "LIST",
-     .help = "count only events on these CPUs, '0-3,8'",
-     .kind = WM_OPTION_CALL,
-     .call = wm_record_on_cpus},
-    {.name = "all",
-     .letter = 'a',
-     .help = "watch all processes; the default without -p, -t and CMD",
-     TO(FLAG, asked.all)},
+    WM_RECORD_PROCESSES("watch running processes"),
+    WM_RECORD_THREADS("watch single threads"),
+    WM_RECORD_CPUS("count only events on these CPUs, '0-3,8'"),
+    WM_RECORD_ALL("watch all processes; the default without -p, -t and CMD"),
     WM_OPTION_HEADING("Counting"),
-    {.name = "sort",
-     .letter = 's',
-     .argument = "KEY,...",
-     .help = "split rows by these keys: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or "
-	     "EVENT.FIELD; default: comm,dso,sym for samples, event,comm for other events",
-     TO(TEXT, profile.keys)},
+    WM_PROFILE_KEYS(struct wm_top_values, profile,
+		    "split rows by these keys: " WM_PROFILE_KEY_NAMES
+		    "; default: comm,dso,sym for samples, event,comm for other events"),
     WM_PROFILE_WEIGHT(struct wm_top_values, profile),
     WM_PROFILE_NO_CHILDREN(struct wm_top_values, profile),
     WM_PROFILE_INLINES(struct wm_top_values, profile),
-    {.name = "percent-limit",
-     .argument = "PERCENT",
-     .help = "leave out rows below PERCENT",
-     .kind = WM_OPTION_CALL,
-     .offset = offsetof(struct wm_top_values, profile.percent_limit),
-     .call = wm_analyse_on_percent},
+    WM_PROFILE_LIMIT(struct wm_top_values, profile, "leave out rows below PERCENT"),
     {.name = "half-life",
      .argument = "SECONDS",
      .help = "time after which an event counts half (10)",
