@@ -8,30 +8,28 @@
 #ifndef WM_READ_CTF_META_TSDL_INT_H
 #define WM_READ_CTF_META_TSDL_INT_H
 
+#include "base/table.h"
 #include "read/ctf/meta/tsdl_lex.h"
 #include "read/ctf/meta/type.h"
 
 /* Named types: aliases, structures, variants and enumerations have separate name spaces. */
 enum tsdl_space { TSDL_ALIAS, TSDL_STRUCT, TSDL_VARIANT, TSDL_ENUM };
 
-#define TSDL_BUCKETS 1024u
-
 struct tsdl_name {
 	const char *name;
 	struct wm_ctf_type *type;
 	enum tsdl_space space;
-	uint32_t scope;          /* depth of the block it was declared in */
-	struct tsdl_name *next;  /* next in its hash bucket */
-	struct tsdl_name *older; /* the name declared before */
-	uint32_t bucket;
+	uint32_t scope; /* depth of the block it was declared in */
+	uint64_t hash;
 };
 
 struct tsdl {
 	struct wm_tsdl_lexer lexer;
 	struct wm_tsdl_token token; /* the lookahead token */
 	struct wm_ctf_metadata *m;
-	struct tsdl_name *buckets[TSDL_BUCKETS];
-	struct tsdl_name *newest;
+	struct tsdl_name *names; /* malloc'ed; of the open scopes, in order of declaration */
+	uint32_t room_names;
+	struct wm_table name_table;
 	uint32_t scope, depth;
 	bool has_trace; /* a trace block was read */
 };

@@ -574,6 +574,7 @@ int wm_tsdl_parse(struct wm_ctf_metadata *m, const char *where, const char *text
 	if (!p)
 		return -ENOMEM;
 	p->m = m;
+	wm_table_init(&p->name_table);
 	p->lexer = (struct wm_tsdl_lexer){.text = text,
 					  .bytes = bytes,
 					  .line = 1,
@@ -586,6 +587,8 @@ int wm_tsdl_parse(struct wm_ctf_metadata *m, const char *where, const char *text
 	while (p->token.kind != WM_TSDL_END && !p->lexer.err)
 		top(p);
 	err = p->lexer.err;
+	wm_table_done(&p->name_table);
+	free(p->names);
 	free(p);
 	return err;
 }

@@ -20,30 +20,50 @@ void wm_tsdl_scope_open(struct tsdl *p)
 
 void wm_tsdl_scope_close(struct tsdl *p)
 {
-	/* The newest name is always the head of its bucket. */
-	while (p->newest && p->newest->scope == p->scope) {
-		p->buckets[p->newest->bucket] = p->newest->next;
-		p->newest = p->newest->older;
-	}
+	for (uint32_t nr = p->name_table.nr; nr && p->names[nr - 1].scope == p->scope; nr--)
+		wm_table_remove(&p->name_table, p->names[nr - 1].hash, nr - 1);
 	p->scope--;
 }
 
-static uint32_t bucket_of(enum tsdl_space space, const char *name)
+static uint64_t hash_of(const struct tsdl *p, enum tsdl_space space, const char *name)
 {
-	uint32_t h = 2166136261u + space;
+	return wm_mix_bytes(p->name_table.seed + space, name, strlen(name));
+}
 
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
-	return h % TSDL_BUCKETS;
+/* Of several names in nested scopes, the innermost one counts: the last one declared. */
+static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const char *name,
+				   uint64_t hash)
+{
+	struct wm_table_walk w = wm_table_walk(hash);
+	struct tsdl_name *found = NULL;
+
+	while (wm_table_next(&p->name_table, &w)) {
+		struct tsdl_name *n = &p->names[w.index];
+
+		if (n->space == space && !strcmp(n->name, name) && (!found || n > found))
+			found = n;
+	}
+	return found;
 }
 
 struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
 {
-	struct tsdl_name *n = p->buckets[bucket_of(space, name)];
+	return find_name(p, space, name, hash_of(p, space, name));
+}
 
-	while (n && (n->space != space || strcmp(n->name, name) != 0))
-		n = n->next;
-	return n;
+static int grow_names(struct tsdl *p)
+{
+	uint32_t room = p->room_names ? 2 * p->room_names : 64;
+	struct tsdl_name *more;
+
+	if (p->name_table.nr < p->room_names)
+		return 0;
+	more = reallocarray(p->names, room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->names = more;
+	p->room_names = room;
+	return 0;
 }
 
 /* Returns the type with that name. `kind` is the word for it in the error message. */
@@ -60,20 +80,20 @@ struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const c
 void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		     struct wm_ctf_type *type)
 {
-	struct tsdl_name *n = wm_tsdl_find(p, space, name);
+	uint64_t hash = hash_of(p, space, name);
+	struct tsdl_name *n = find_name(p, space, name, hash);
+	uint32_t nr = p->name_table.nr;
 
 	if (n && n->scope == p->scope) {
 		(void)wm_tsdl_error(p, "'%.100s' is declared twice", name);
 		return;
 	}
-	n = wm_tsdl_memory(p, wm_arena_get(&p->m->arena, sizeof(*n)));
-	if (!n)
+	if (grow_names(p) || wm_table_add(&p->name_table, hash, nr)) {
+		(void)wm_tsdl_memory(p, NULL);
 		return;
-	*n = (struct tsdl_name){.name = name, .type = type, .space = space, .scope = p->scope};
-	n->bucket = bucket_of(space, name);
-	n->next = p->buckets[n->bucket];
-	n->older = p->newest;
-	p->buckets[n->bucket] = p->newest = n;
+	}
+	p->names[nr] = (struct tsdl_name){
+	    .name = name, .type = type, .space = space, .scope = p->scope, .hash = hash};
 }
 
 struct wm_ctf_type *wm_tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
