@@ -4,97 +4,85 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-static uint64_t hash_bytes(uint64_t hash, const char *s)
+void wm_event_store_init(struct wm_event_store *s)
 {
-	/* FNV-1a over the NUL too, so that "a","bc" and "ab","c" differ. */
-	do {
-		hash = (hash ^ (unsigned char)*s) * 0x100000001b3ull;
-	} while (*s++);
-	return hash;
+	*s = (struct wm_event_store){0};
+	wm_table_init(&s->table);
 }
 
-static uint64_t event_hash(const struct wm_class *c, uint32_t contexts)
+static uint64_t event_hash(const struct wm_event_store *s, const struct wm_class *c,
+			   uint32_t contexts)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ contexts;
+	uint64_t hash = wm_table_hash_bytes(&s->table, c->provider, strlen(c->provider));
 
-	hash = hash_bytes(hash, c->provider);
-	hash = hash_bytes(hash, c->name);
-	return hash ^ c->nr_fields;
+	hash = wm_mix_bytes(hash, c->name, strlen(c->name));
+	return wm_mix(hash ^ contexts, hash ^ c->nr_fields);
 }
 
-static uint32_t slot_of(const struct wm_event_store *s, uint64_t hash)
+static struct wm_interned_event *find_event(const struct wm_event_store *s, uint64_t hash,
+					    const struct wm_class *class, uint32_t contexts)
 {
-	return (uint32_t)(hash ^ hash >> 32) & (s->nr_slots - 1);
-}
+	struct wm_table_walk w = wm_table_walk(hash);
 
-static int grow_store(struct wm_event_store *s)
-{
-	struct wm_event_store bigger = {.nr_slots = s->nr_slots ? s->nr_slots * 2 : 64,
-					.nr_used = s->nr_used};
-	uint32_t i, k;
+	while (wm_table_next(&s->table, &w)) {
+		struct wm_interned_event *e = s->events[w.index];
 
-	if (s->nr_used < s->nr_slots / 2)
-		return 0;
-	bigger.slots = calloc(bigger.nr_slots, sizeof(struct wm_interned_event *));
-	if (!bigger.slots)
-		return -ENOMEM;
-	for (i = 0; i < s->nr_slots; i++) {
-		if (!s->slots[i])
-			continue;
-		k = slot_of(&bigger, s->slots[i]->hash);
-		while (bigger.slots[k])
-			k = (k + 1) & (bigger.nr_slots - 1);
-		bigger.slots[k] = s->slots[i];
+		if (e->contexts == contexts && wm_class_equal(e->class, class))
+			return e;
 	}
-	free(s->slots);
-	*s = bigger;
-	return 0;
+	return NULL;
+}
+
+static int add_event(struct wm_event_store *s, uint64_t hash, struct wm_interned_event *e)
+{
+	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 32;
+	struct wm_interned_event **more;
+
+	if (nr == s->room) {
+		more = reallocarray(s->events, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->events = more;
+		s->room = room;
+	}
+	s->events[nr] = e;
+	return wm_table_add(&s->table, hash, nr);
 }
 
 struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
 					  uint32_t contexts)
 {
-	uint64_t hash = event_hash(class, contexts);
-	struct wm_interned_event *e;
-	uint32_t k;
+	uint64_t hash = event_hash(s, class, contexts);
+	struct wm_interned_event *e = find_event(s, hash, class, contexts);
 
-	if (grow_store(s))
-		goto fail;
-	for (k = slot_of(s, hash); s->slots[k]; k = (k + 1) & (s->nr_slots - 1)) {
-		e = s->slots[k];
-		if (e->hash != hash || e->contexts != contexts || !wm_class_equal(e->class, class))
-			continue;
+	if (e) {
 		wm_class_destroy(class);
 		return e;
 	}
 	e = malloc(sizeof(*e));
-	if (!e)
-		goto fail;
-	*e = (struct wm_interned_event){class, contexts, UINT32_MAX, hash};
-	s->slots[k] = e;
-	s->nr_used++;
-	return e;
-fail:
+	if (e) {
+		*e = (struct wm_interned_event){class, contexts, UINT32_MAX};
+		if (!add_event(s, hash, e))
+			return e;
+	}
+	free(e);
 	wm_class_destroy(class);
 	return NULL;
 }
 
 void wm_event_store_done(struct wm_event_store *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->nr_slots; i++) {
-		if (!s->slots[i])
-			continue;
-		wm_class_destroy(s->slots[i]->class);
-		free(s->slots[i]);
+	for (uint32_t i = 0; i < s->table.nr; i++) {
+		wm_class_destroy(s->events[i]->class);
+		free(s->events[i]);
 	}
-	free(s->slots);
+	free(s->events);
+	wm_table_done(&s->table);
 	*s = (struct wm_event_store){0};
 }
 
-/* Makes room for `need` elements, doubling the array. */
 static int reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
 {
 	uint32_t bigger = *room ? *room : 16;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
 #include "event/class.h"
 
 #define WM_EVENT_IDS 65536u
@@ -19,14 +20,15 @@ struct wm_interned_event {
 	struct wm_class *class;
 	uint32_t contexts;
 	uint32_t mixed_id; /* its id in mixed streams; UINT32_MAX: none yet */
-	uint64_t hash;
 };
 
 struct wm_event_store {
-	/* hash table with open addressing; its size is a power of two */
-	struct wm_interned_event **slots;
-	uint32_t nr_slots, nr_used;
+	struct wm_interned_event **events;
+	uint32_t room;
+	struct wm_table table; /* of events */
 };
+
+void wm_event_store_init(struct wm_event_store *s);
 
 /* Takes ownership of `class`, also on failure. NULL when out of memory. */
 struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,

@@ -136,6 +136,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	if (!w)
 		return wm_diag_set(diag, -ENOMEM, dir, -1, "out of memory");
 	w->dirfd = w->index_dirfd = -1;
+	wm_event_store_init(&w->events);
 	w->language = o->format == WM_TRACE_CTF2 ? WM_META_JSON : WM_META_TSDL;
 	w->limits = (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANE_FILES_MAX,
 					      WM_MIXED_BYTES_MAX};
