@@ -7,64 +7,67 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
 
 struct wm_print_seen {
-	uint64_t *table; /* a slot is 0 when it is free */
-	uint64_t nr, room;
+	struct wm_table table;
+	uint64_t *keys;
+	uint32_t room;
 };
 
 struct wm_print_seen *wm_print_seen_create(void)
 {
-	return calloc(1, sizeof(struct wm_print_seen));
+	struct wm_print_seen *s = calloc(1, sizeof(*s));
+
+	if (s)
+		wm_table_init(&s->table);
+	return s;
 }
 
 void wm_print_seen_destroy(struct wm_print_seen *s)
 {
-	if (s)
-		free(s->table);
+	if (!s)
+		return;
+	wm_table_done(&s->table);
+	free(s->keys);
 	free(s);
 }
 
-static uint64_t mix(uint64_t h, uint64_t n)
+static uint64_t key_of(const struct wm_print_seen *s, const struct wm_trace *t,
+		       const struct wm_packet *p, uint32_t index)
 {
-	h = (h ^ n) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 32;
+	const char *file = t->streams[p->stream]->file;
+	uint64_t place[] = {index, p->offset};
+
+	return wm_mix_bytes(wm_mix_words(s->table.seed, place, 2), file, strlen(file));
 }
 
-static uint64_t key_of(const struct wm_trace *t, const struct wm_packet *p, uint32_t index)
+static bool is_known(const struct wm_print_seen *s, uint64_t key)
 {
-	uint64_t h = mix(index + 1, p->offset);
+	struct wm_table_walk w = wm_table_walk(key);
 
-	for (const char *c = t->streams[p->stream]->file; *c; c++)
-		h = mix(h, (unsigned char)*c);
-	return h ? h : 1;
+	while (wm_table_next(&s->table, &w))
+		if (s->keys[w.index] == key)
+			return true;
+	return false;
 }
 
-static uint64_t *slot(const struct wm_print_seen *s, uint64_t key)
+static int add(struct wm_print_seen *s, uint64_t key)
 {
-	uint64_t i = key & (s->room - 1);
+	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 512;
+	uint64_t *more;
 
-	while (s->table[i] && s->table[i] != key)
-		i = (i + 1) & (s->room - 1);
-	return &s->table[i];
-}
-
-static int make_room(struct wm_print_seen *s)
-{
-	struct wm_print_seen more = {.room = s->room ? 2 * s->room : 1024};
-
-	if (2 * s->nr < s->room)
-		return 0;
-	more.table = calloc(more.room, sizeof(*more.table));
-	if (!more.table)
-		return -ENOMEM;
-	for (uint64_t i = 0; i < s->room; i++)
-		if (s->table[i])
-			*slot(&more, s->table[i]) = s->table[i];
-	free(s->table);
-	s->table = more.table;
-	s->room = more.room;
-	return 0;
+	if (nr == s->room) {
+		more = reallocarray(s->keys, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->keys = more;
+		s->room = room;
+	}
+	s->keys[nr] = key;
+	return wm_table_add(&s->table, key, nr);
 }
 
 int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t index)
@@ -72,15 +75,12 @@ int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t ind
 	uint64_t kept = 0;
 
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
-		uint64_t key = key_of(t, &t->packets[i], index), *at;
+		uint64_t key = key_of(s, t, &t->packets[i], index);
 
-		if (make_room(s))
-			return -ENOMEM;
-		at = slot(s, key);
-		if (*at)
+		if (is_known(s, key))
 			continue;
-		*at = key;
-		s->nr++;
+		if (add(s, key))
+			return -ENOMEM;
 		t->packets[kept++] = t->packets[i];
 	}
 	t->nr_packets = kept;
