@@ -9,6 +9,7 @@
 #define WM_VIEW_SHAPE_H
 
 #include "base/arena.h"
+#include "base/table.h"
 #include "event/item.h"
 #include "view/pen.h"
 
@@ -60,8 +61,8 @@ struct wm_shape {
 struct wm_shapes {
 	struct wm_arena *arena;
 	const struct wm_style *style;
-	struct wm_shape **table; /* malloc'ed, with open addressing */
-	uint32_t nr, room;
+	struct wm_shape **all; /* in the arena */
+	struct wm_table table; /* of `all`, by type */
 };
 
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style);

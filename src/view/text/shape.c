@@ -123,42 +123,37 @@ uint32_t wm_shape_members(struct wm_pen *p, const struct wm_shape *s, const stru
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style)
 {
 	*s = (struct wm_shapes){.arena = arena, .style = style};
+	wm_table_init(&s->table);
 }
 
 void wm_shapes_done(struct wm_shapes *s)
 {
-	free(s->table);
+	wm_table_done(&s->table);
 	*s = (struct wm_shapes){0};
 }
 
-static struct wm_shape **slot_of(const struct wm_shapes *s, const struct wm_type *t)
+static const struct wm_shape *find(const struct wm_shapes *s, const struct wm_type *t,
+				   uint64_t hash)
 {
-	uint32_t i = (uint32_t)(((uintptr_t)t >> 4) * 0x9e3779b97f4a7c15ull >> 32) & (s->room - 1);
+	struct wm_table_walk w = wm_table_walk(hash);
 
-	while (s->table[i] && s->table[i]->type != t)
-		i = (i + 1) & (s->room - 1);
-	return &s->table[i];
+	while (wm_table_next(&s->table, &w))
+		if (s->all[w.index]->type == t)
+			return s->all[w.index];
+	return NULL;
 }
 
-static bool make_room(struct wm_shapes *s)
+/* Returns the shape; NULL: out of memory. */
+static const struct wm_shape *add(struct wm_shapes *s, struct wm_shape *shape, uint64_t hash)
 {
-	struct wm_shape **old = s->table;
-	uint32_t room = s->room;
+	uint32_t nr = s->table.nr;
+	struct wm_shape **more = wm_arena_grow(s->arena, s->all, nr, sizeof(*more));
 
-	if (2 * s->nr < room)
-		return true;
-	s->room = room ? 2 * room : 64;
-	s->table = calloc(s->room, sizeof(*s->table));
-	if (!s->table) {
-		s->table = old;
-		s->room = room;
-		return false;
-	}
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i])
-			*slot_of(s, old[i]->type) = old[i];
-	free(old);
-	return true;
+	if (!more)
+		return NULL;
+	s->all = more;
+	more[nr] = shape;
+	return wm_table_add(&s->table, hash, nr) ? NULL : shape;
 }
 
 static bool make_piece(struct wm_shapes *s, const struct wm_member *m, struct wm_piece *piece)
@@ -237,16 +232,14 @@ static bool fill(struct wm_shapes *s, const struct wm_type *t, struct wm_shape *
 
 const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t)
 {
+	uint64_t hash = wm_table_hash(&s->table, (uintptr_t)t);
+	const struct wm_shape *known = find(s, t, hash);
 	struct wm_shape *shape;
 
-	if (s->room && *slot_of(s, t))
-		return *slot_of(s, t);
+	if (known)
+		return known;
 	shape = wm_arena_get(s->arena, sizeof(*shape));
-	if (!shape || !fill(s, t, shape) || !make_room(s))
-		return NULL;
-	*slot_of(s, t) = shape;
-	s->nr++;
-	return shape;
+	return shape && fill(s, t, shape) ? add(s, shape, hash) : NULL;
 }
 
 const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
