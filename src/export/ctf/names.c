@@ -13,13 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "export/ctf/ctf_int.h"
 
 /* --- names that are taken -------------------------------------------------------------- */
 
 struct taken {
-	const char **at; /* hash table with open addressing */
-	size_t room;     /* a power of two, at least twice the number of names */
+	const char **names; /* in the arena */
+	struct wm_table table;
+	bool failed; /* out of memory */
 };
 
 static const char *const frame_names[] = {
@@ -29,26 +31,29 @@ static const char *const frame_names[] = {
 #define NR_FRAME_NAMES (sizeof(frame_names) / sizeof(frame_names[0]))
 
 /* Reserves a name. Returns false when it is already reserved. */
-static bool take(struct taken *t, const char *name)
+static bool take(struct wm_arena *a, struct taken *t, const char *name)
 {
-	uint64_t h = 14695981039346656037u;
+	uint64_t hash = wm_table_hash_bytes(&t->table, name, strlen(name));
+	struct wm_table_walk w = wm_table_walk(hash);
+	const char **more;
 
-	for (const char *c = name; *c; c++)
-		h = (h ^ (unsigned char)*c) * 1099511628211u;
-	for (h &= t->room - 1; t->at[h]; h = (h + 1) & (t->room - 1))
-		if (!strcmp(t->at[h], name))
+	while (wm_table_next(&t->table, &w))
+		if (!strcmp(t->names[w.index], name))
 			return false;
-	t->at[h] = name;
+	more = wm_arena_grow(a, t->names, t->table.nr, sizeof(*more));
+	if (!more || wm_table_add(&t->table, hash, t->table.nr)) {
+		t->failed = true;
+		return true;
+	}
+	t->names = more;
+	more[t->table.nr - 1] = name;
 	return true;
 }
 
-static bool taken_init(struct taken *t, uint32_t nr)
+static void taken_init(struct taken *t)
 {
-	t->room = 64;
-	while (t->room < 4 * ((size_t)nr + NR_FRAME_NAMES))
-		t->room *= 2;
-	t->at = calloc(t->room, sizeof(*t->at));
-	return t->at;
+	*t = (struct taken){0};
+	wm_table_init(&t->table);
 }
 
 /* --- names ------------------------------------------------------------------------------ */
@@ -106,7 +111,7 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 	const char *made = name;
 	char suffix[16];
 
-	for (uint32_t lap = 0; made && !take(t, made); lap++) {
+	for (uint32_t lap = 0; made && !take(b->arena, t, made); lap++) {
 		(void)snprintf(suffix, sizeof(suffix), "_%u", i + lap * nr);
 		made = join(b->arena, "", name, suffix);
 	}
@@ -130,11 +135,12 @@ static bool may_need_count(const struct wm_type *t)
 int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n)
 {
 	struct taken t;
-	bool ok = taken_init(&t, n->nr_parts);
+	bool ok = true;
 
-	if (ok && b->scope == WM_CTF_PACKET_CONTEXT && !b->nr_frames && !keeps_raw(b))
+	taken_init(&t);
+	if (b->scope == WM_CTF_PACKET_CONTEXT && !b->nr_frames && !keeps_raw(b))
 		for (size_t i = 0; i < NR_FRAME_NAMES - (b->metadata != NULL); i++)
-			(void)take(&t, frame_names[i]);
+			(void)take(b->arena, &t, frame_names[i]);
 	for (uint32_t i = 0; ok && i < n->nr_parts; i++) {
 		struct wm_meta_field *part = &n->parts[i];
 		const char *name = wanted(b, part);
@@ -152,20 +158,21 @@ int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n)
 		part->count = name ? unique(b, &t, name, i, n->nr_parts) : NULL;
 		ok = part->count;
 	}
-	free(t.at);
-	return ok ? 0 : -ENOMEM;
+	wm_table_done(&t.table);
+	return ok && !t.failed ? 0 : -ENOMEM;
 }
 
 int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a, const struct wm_meta_field *b)
 {
 	struct wm_cx_build build = {.arena = arena};
 	struct taken t;
-	bool ok = taken_init(&t, a->nr_parts + b->nr_parts);
+	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < b->nr_parts; i++) {
-		(void)take(&t, b->parts[i].name);
+	taken_init(&t);
+	for (uint32_t i = 0; i < b->nr_parts; i++) {
+		(void)take(arena, &t, b->parts[i].name);
 		if (b->parts[i].count)
-			(void)take(&t, b->parts[i].count);
+			(void)take(arena, &t, b->parts[i].count);
 	}
 	for (uint32_t i = 0; ok && i < a->nr_parts; i++) {
 		struct wm_meta_field *n = &a->parts[i];
@@ -175,8 +182,8 @@ int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a, const stru
 			n->count = unique(&build, &t, n->count, i, a->nr_parts);
 		ok = n->name && (n->count || !may_need_count(n->type));
 	}
-	free(t.at);
-	return ok ? 0 : -ENOMEM;
+	wm_table_done(&t.table);
+	return ok && !t.failed ? 0 : -ENOMEM;
 }
 
 /* --- references -------------------------------------------------------------------------- */

@@ -1,54 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* open_slices.c - see open_slices.h. Slices are in hash chains by key, and in one list by age. */
+/* open_slices.c - see open_slices.h. Slices are in a list for each key, and in one list by age. */
 #include "export/timeline/open_slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS          (1u << 12)
 #define KEEP_BYTES_MAX 4096u /* limit of a text buffer that is kept for reuse */
 
 int wm_open_slices_init(struct wm_open_slices *s)
 {
 	*s = (struct wm_open_slices){0};
-	s->slots = calloc(SLOTS, sizeof(struct wm_open_slice *));
-	return s->slots ? 0 : -ENOMEM;
+	wm_table_init(&s->table);
+	s->all = calloc(WM_OPEN_SLICES_MAX, sizeof(*s->all));
+	return s->all ? 0 : -ENOMEM;
 }
 
 void wm_open_slices_done(struct wm_open_slices *s)
 {
-	while (s->oldest)
-		wm_open_slices_remove(s, s->oldest);
-	while (s->unused) {
-		struct wm_open_slice *o = s->unused;
-
-		s->unused = o->same;
-		wm_text_done(&o->values);
-		free(o);
+	for (uint32_t i = 0; i < s->nr_all; i++) {
+		wm_text_done(&s->all[i]->values);
+		free(s->all[i]);
 	}
-	free(s->slots);
+	free(s->all);
+	wm_table_done(&s->table);
 	*s = (struct wm_open_slices){0};
 }
 
-static struct wm_open_slice **slot_of(const struct wm_open_slices *s, const struct wm_open_key *key)
+static uint64_t hash_of(const struct wm_open_slices *s, const struct wm_open_key *key)
 {
-	uint64_t n = key->id * 0x9e3779b97f4a7c15ull;
-
-	n = (n ^ key->who) * 0xff51afd7ed558ccdull;
-	n = (n ^ key->family) * 0x9e3779b97f4a7c15ull;
-	return &s->slots[n >> 32 & (SLOTS - 1)];
+	return wm_table_hash_bytes(&s->table, key, sizeof(*key));
 }
 
 static struct wm_open_slice *take_unused(struct wm_open_slices *s)
 {
 	struct wm_open_slice *o = s->unused;
 
-	if (o)
-		s->unused = o->same;
-	else
-		o = calloc(1, sizeof(*o));
+	if (o) {
+		s->unused = o->older;
+		return o;
+	}
+	o = s->nr_all < WM_OPEN_SLICES_MAX ? calloc(1, sizeof(*o)) : NULL;
+	if (o) {
+		o->index = s->nr_all;
+		s->all[s->nr_all++] = o;
+	}
 	return o;
+}
+
+static void put_unused(struct wm_open_slices *s, struct wm_open_slice *o)
+{
+	o->older = s->unused;
+	s->unused = o;
+}
+
+/* Makes the slice the newest one of its key. */
+static int join_key(struct wm_open_slices *s, struct wm_open_slice *o)
+{
+	uint64_t hash = hash_of(s, &o->key);
+
+	o->before = wm_open_slices_find(s, &o->key);
+	if (o->before)
+		wm_table_remove(&s->table, hash, o->before->index);
+	if (wm_table_add(&s->table, hash, o->index))
+		return -ENOMEM; /* never after a removal, which left room */
+	if (o->before)
+		o->before->after = o;
+	return 0;
+}
+
+static void leave_key(struct wm_open_slices *s, struct wm_open_slice *o)
+{
+	uint64_t hash = hash_of(s, &o->key);
+
+	if (o->before)
+		o->before->after = o->after;
+	if (o->after) {
+		o->after->before = o->before;
+		return;
+	}
+	wm_table_remove(&s->table, hash, o->index);
+	if (o->before)
+		(void)wm_table_add(&s->table, hash, o->before->index); /* cannot fail */
 }
 
 struct wm_open_slice *wm_open_slices_add(struct wm_open_slices *s, const struct wm_open_key *key)
@@ -60,9 +93,11 @@ struct wm_open_slice *wm_open_slices_add(struct wm_open_slices *s, const struct 
 		return NULL;
 	values = o->values;
 	wm_text_cut(&values, 0);
-	*o = (struct wm_open_slice){.key = *key, .values = values, .slot = slot_of(s, key)};
-	o->same = *o->slot;
-	*o->slot = o;
+	*o = (struct wm_open_slice){.key = *key, .values = values, .index = o->index};
+	if (join_key(s, o)) {
+		put_unused(s, o);
+		return NULL;
+	}
 	o->older = s->newest;
 	if (s->newest)
 		s->newest->newer = o;
@@ -79,31 +114,25 @@ void wm_open_slices_added(struct wm_open_slices *s, struct wm_open_slice *o)
 	o->counted = o->values.bytes;
 }
 
-static struct wm_open_slice *first_of(struct wm_open_slice *o, const struct wm_open_key *key)
-{
-	while (o && memcmp(&o->key, key, sizeof(*key)) != 0)
-		o = o->same;
-	return o;
-}
-
 struct wm_open_slice *wm_open_slices_find(const struct wm_open_slices *s,
 					  const struct wm_open_key *key)
 {
-	return first_of(*slot_of(s, key), key);
+	struct wm_table_walk w = wm_table_walk(hash_of(s, key));
+
+	while (wm_table_next(&s->table, &w))
+		if (!memcmp(&s->all[w.index]->key, key, sizeof(*key)))
+			return s->all[w.index];
+	return NULL;
 }
 
 struct wm_open_slice *wm_open_slices_before(const struct wm_open_slice *o)
 {
-	return first_of(o->same, &o->key);
+	return o->before;
 }
 
 void wm_open_slices_remove(struct wm_open_slices *s, struct wm_open_slice *o)
 {
-	struct wm_open_slice **at = o->slot;
-
-	while (*at != o)
-		at = &(*at)->same;
-	*at = o->same;
+	leave_key(s, o);
 	if (o->older)
 		o->older->newer = o->newer;
 	else
@@ -116,6 +145,5 @@ void wm_open_slices_remove(struct wm_open_slices *s, struct wm_open_slice *o)
 	s->bytes -= o->counted;
 	if (o->values.room > KEEP_BYTES_MAX)
 		wm_text_done(&o->values);
-	o->same = s->unused;
-	s->unused = o;
+	put_unused(s, o);
 }

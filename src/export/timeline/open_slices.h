@@ -10,6 +10,7 @@
 #ifndef WM_EXPORT_TIMELINE_OPEN_SLICES_H
 #define WM_EXPORT_TIMELINE_OPEN_SLICES_H
 
+#include "base/table.h"
 #include "base/text.h"
 
 #define WM_OPEN_SLICES_MAX       (1u << 16)
@@ -30,13 +31,16 @@ struct wm_open_slice {
 	char label[40];
 	/* values of its begin, encoded in the output format */
 	struct wm_text values;
-	size_t counted;                     /* bytes of `values` included in the total */
-	struct wm_open_slice *same, **slot; /* hash chain */
+	size_t counted;                       /* bytes of `values` included in the total */
+	struct wm_open_slice *before, *after; /* with the same key */
+	uint32_t index;                       /* in `all` */
 	struct wm_open_slice *older, *newer;
 };
 
 struct wm_open_slices {
-	struct wm_open_slice **slots;
+	struct wm_open_slice **all; /* used or not */
+	uint32_t nr_all;
+	struct wm_table table; /* the newest slice of each key */
 	struct wm_open_slice *oldest, *newest, *unused;
 	uint32_t nr;
 	size_t bytes;

@@ -123,43 +123,14 @@ void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_na
 {
 	*v = (struct wm_perfetto_values){.names = names};
 	wm_arena_init(&v->arena, ARENA_MAX);
+	wm_table_init(&v->table);
 }
 
 void wm_perfetto_values_done(struct wm_perfetto_values *v)
 {
 	wm_arena_done(&v->arena);
-	free(v->table);
+	wm_table_done(&v->table);
 	*v = (struct wm_perfetto_values){0};
-}
-
-static struct wm_perfetto_shape **slot_of(const struct wm_perfetto_values *v,
-					  const struct wm_type *t)
-{
-	uint32_t i = (uint32_t)(((uintptr_t)t >> 4) * 0x9e3779b97f4a7c15ull >> 32) & (v->room - 1);
-
-	while (v->table[i] && v->table[i]->type != t)
-		i = (i + 1) & (v->room - 1);
-	return &v->table[i];
-}
-
-static bool make_room(struct wm_perfetto_values *v)
-{
-	struct wm_perfetto_shape **old = v->table;
-	uint32_t room = v->room;
-
-	if (2 * v->nr < room)
-		return true;
-	v->table = calloc(room ? 2 * room : 64, sizeof(struct wm_perfetto_shape *));
-	if (!v->table) {
-		v->table = old;
-		return false;
-	}
-	v->room = room ? 2 * room : 64;
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i])
-			*slot_of(v, old[i]->type) = old[i];
-	free(old);
-	return true;
 }
 
 /* Encodes name_iid if the name has a number, else name; nothing for NULL. */
@@ -207,22 +178,25 @@ static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
 static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 						const struct wm_type *t)
 {
-	struct wm_perfetto_shape **slot, *s;
+	uint64_t hash = wm_table_hash(&v->table, (uintptr_t)t);
+	struct wm_table_walk w = wm_table_walk(hash);
+	struct wm_perfetto_shape *s, **more;
 
-	if (!make_room(v))
-		return NULL;
-	slot = slot_of(v, t);
-	if (*slot)
-		return *slot;
+	while (wm_table_next(&v->table, &w))
+		if (v->shapes[w.index]->type == t)
+			return v->shapes[w.index];
 	s = wm_arena_get(&v->arena, sizeof(*s));
 	if (!s)
 		return NULL;
 	s->type = t;
-	if (!fill(v, s) || !make_room(v))
+	if (!fill(v, s)) /* which may add shapes */
 		return NULL;
-	*slot_of(v, t) = s;
-	v->nr++;
-	return s;
+	more = wm_arena_grow(&v->arena, v->shapes, v->table.nr, sizeof(*more));
+	if (!more)
+		return NULL;
+	v->shapes = more;
+	more[v->table.nr] = s;
+	return wm_table_add(&v->table, hash, v->table.nr) ? NULL : s;
 }
 
 /* --- values --------------------------------------------------------------------------- */

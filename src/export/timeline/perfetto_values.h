@@ -12,6 +12,7 @@
 #define WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
 
 #include "base/pb.h"
+#include "base/table.h"
 #include "trace/name_table.h"
 #include "trace/reader.h"
 #include "view/writer.h"
@@ -54,8 +55,8 @@ struct wm_perfetto_shape;
 struct wm_perfetto_values {
 	struct wm_perfetto_names *names;
 	struct wm_arena arena;
-	struct wm_perfetto_shape **table; /* hash table by type, with open addressing */
-	uint32_t nr, room;
+	struct wm_perfetto_shape **shapes; /* in the arena */
+	struct wm_table table;             /* of shapes, by type */
 };
 
 void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names);

@@ -69,7 +69,7 @@ void wm_scene_done(struct wm_scene *s)
 	free(s->told);
 	free(s->stops);
 	free(s->told_cpus);
-	if (s->open.slots)
+	if (s->open.all)
 		wm_open_slices_done(&s->open);
 	wm_text_done(&s->title);
 	wm_view_destroy(s->view);

@@ -133,11 +133,9 @@ static void add_names(struct wm_tdx *d)
 	if (t->bytes)
 		return; /* already copied from the trace.dat */
 	wm_text_cut(lines, 0);
-	for (uint32_t i = 0; d->names && i < 2 * WM_TDX_NAMES_MAX; i++) {
+	for (uint32_t i = 0; i < d->name_table.nr; i++) {
 		const char *c = d->names[i].name;
 
-		if (!c)
-			continue;
 		wm_text_f(lines, "%d ", d->names[i].tid);
 		for (; *c; c++)
 			wm_text_char(lines, (unsigned char)*c < ' ' ? '?' : *c);

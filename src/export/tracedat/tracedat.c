@@ -44,7 +44,8 @@ static int open_inside(struct wm_tdx *d, bool packed, struct wm_diag *diag)
 	d->base_ns = d->source.td ? 0 : base_of(t);
 	d->events = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->events));
 	d->by_cpu = calloc((size_t)d->nr_buffers * WM_TDX_CPUS_MAX, sizeof(struct wm_tdx_ring *));
-	d->names = calloc(2 * WM_TDX_NAMES_MAX, sizeof(*d->names));
+	d->names = calloc(WM_TDX_NAMES_MAX, sizeof(*d->names));
+	wm_table_init(&d->name_table);
 	if (!d->events || !d->by_cpu || !d->names)
 		return -ENOMEM;
 	err = wm_export_losses(&d->arena, t, false, &d->losses);
@@ -180,29 +181,39 @@ static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct 
 	return err;
 }
 
+static struct wm_tdx_name *find_name(const struct wm_tdx *d, int32_t tid)
+{
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&d->name_table, (uint32_t)tid));
+
+	while (wm_table_next(&d->name_table, &w))
+		if (d->names[w.index].tid == tid)
+			return &d->names[w.index];
+	return NULL;
+}
+
 /*
  * Stores the name of a thread; the last one is used, as in the kernel's list. The texts live as
- * long as the traces.
+ * long as the traces. Out of memory, the name is left out.
  */
 static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)
 {
-	const uint32_t mask = 2 * WM_TDX_NAMES_MAX - 1;
 	int32_t tid = e->tid > 0 ? e->tid : e->pid;
-	uint32_t at = ((uint32_t)tid * 0x9e3779b9u >> 8) & mask;
+	uint32_t nr = d->name_table.nr;
+	struct wm_tdx_name *known;
 	const char *name;
 
 	if (tid <= 0 || d->source.td)
 		return;
-	while (d->names[at].tid && d->names[at].tid != tid)
-		at = (at + 1) & mask;
-	if (!d->names[at].tid && d->nr_names == WM_TDX_NAMES_MAX)
+	known = find_name(d, tid);
+	if (!known && nr == WM_TDX_NAMES_MAX)
 		return;
 	name = wm_event_comm_of_thread(d->x->traces[trace], e);
 	if (!*name)
 		return;
-	d->nr_names += !d->names[at].tid;
-	d->names[at].tid = tid;
-	d->names[at].name = name;
+	if (known)
+		known->name = name;
+	else if (!wm_table_add(&d->name_table, wm_table_hash(&d->name_table, (uint32_t)tid), nr))
+		d->names[nr] = (struct wm_tdx_name){tid, name};
 }
 
 /* Returns the value of the common field with that name. */
@@ -352,6 +363,7 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 	wm_text_done(&d->scratch);
 	free(d->by_cpu);
 	free(d->names);
+	wm_table_done(&d->name_table);
 	wm_arena_done(&d->arena);
 	free(d);
 	x->own = NULL;

@@ -16,6 +16,7 @@
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
 #define WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
 
+#include "base/table.h"
 #include "export/export.h"
 #include "export/file.h"
 #include "export/kernel_int.h"
@@ -102,8 +103,8 @@ struct wm_tdx {
 	struct wm_tdx_name {
 		int32_t tid;
 		const char *name;
-	} * names; /* hash table of WM_TDX_NAMES_MAX * 2 entries */
-	uint32_t nr_names;
+	} * names;                  /* WM_TDX_NAMES_MAX, in order of appearance */
+	struct wm_table name_table; /* of names, by tid */
 };
 
 /* --- file.c --------------------------------------------------- */
