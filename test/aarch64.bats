@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# aarch64.bats - the runtime and the matrix program, cross-compiled, under
-# qemu-user: sites are counted, patched and run there, callbacks preserve the
-# vector registers, with SVE and without.
+# aarch64.bats - tests the runtime and the matrix program, cross-compiled, under qemu-user: sites
+# are counted, patched and executed, and callbacks preserve the vector registers, with SVE and
+# without.
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR"
 	cd "$WAYMARK_SOURCE"
-	# The guest's flags of meson.build.
+	# The compiler flags of the guest, as in meson.build.
 	local flags=(-std=gnu11 -O2 -D_GNU_SOURCE -fvisibility=hidden -fno-stack-protector -fno-builtin
 		-fno-tree-loop-distribute-patterns -DWM_GUEST -fPIC -ftls-model=initial-exec
 		-mno-outline-atomics -Iinclude -Isrc -Wall -Wextra -Werror -Wno-unused-parameter

@@ -1,15 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# again.bats - a process that is attached to repeatedly: each recording and each count has
-# everything from its first event on, of any kind.
+# again.bats - tests a process that is attached to repeatedly: each recording and each count has all
+# its events, of every kind, from the first one on.
 
 bats_require_minimum_version 1.5.0
 load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
-	# Each line read makes it emit ten of the kind named by its first letter. Others: c connects a callback
-	# to shop:order; w stores what a tool stores that switches the sites on late, after the request was taken.
+	# Each line that it reads makes it emit ten events of the kind named by the first letter.
+	# Other letters: c connects a callback to shop:order; w stores what a tool stores that
+	# enables the sites late, after the request was handled.
 	cat >"$W/app.c" <<-'EOC'
 	#include <stdio.h>
 	#define WAYMARK_PROVIDER app
@@ -69,7 +70,7 @@ setup() {
 	"$W/app" <orders >out 3>&- &
 	app=$!
 	exec 7>orders
-	until_true grep -qx ready out # a recorder that comes before the exec finds bash
+	until_true grep -qx ready out # wait, because a recorder that attaches before the exec would find bash
 }
 
 teardown() {
@@ -83,16 +84,16 @@ ten() { # KIND
 	until_true grep -qx "did $nr" out
 }
 
-# The runtime's agent ends with the last recorder. While it is there, the process joins without being reported.
+# The runtime's agent ends with the last recorder. While it runs, a process joins without a message.
 has_one_thread() {
 	[ "$(ls "/proc/$app/task" | wc -l)" -eq 1 ]
 }
 
-# start DIR: begins to record the process in the background. All its sites are on by the time the command reports
-# that the process has not joined.
+# start DIR: starts to record the process in the background. All sites are enabled when the command
+# reports that the process has not joined.
 start() {
 	until_true has_one_thread
-	rm -rf "$1" err # an older report would end the wait at once
+	rm -rf "$1" err # a report of an earlier recording would end the wait at once
 	waymark record -o "$1" -p "$app" 2>err 3>&- 7>&- &
 	tool=$!
 	until_true is_asked
@@ -102,7 +103,7 @@ is_asked() {
 	grep -q "process $app has not joined yet: it joins when" err
 }
 
-# recorded KIND: prints how many of ten events are in the trace of a recording that they begin
+# recorded KIND: prints how many of ten events are in the trace of a recording that starts with them
 recorded() {
 	start t
 	ten "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark annotate: instructions equal objdump's, shares are those of the samples.
+# Tests waymark annotate: the instructions equal objdump's, and the shares are those of the samples.
 
 bats_require_minimum_version 1.5.0
 load perf

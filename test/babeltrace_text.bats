@@ -13,14 +13,14 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Traces for which babeltrace2's output cannot be compared: it stops at the first damage and may drop
-# intact events before it, or aborts.
+# Traces for which babeltrace2's output cannot be compared, because it stops at the first damage and
+# may drop intact events before it, or aborts.
 is_no_measure() { # TRACE
 	case $1 in
 	*/fail/*) return 0 ;;
 	ctf1/conformance/stream/pass/integer-large-size) return 0 ;;           # refuses it
 	ctf1/conformance/stream/pass/variant-missing-enum-mappings) return 0 ;; # aborts
-	ctf1/tracecompass/funky_trace) return 0 ;;                             # refuses its clock
+	ctf1/tracecompass/funky_trace) return 0 ;;                             # babeltrace2 refuses its clock
 	# One sys_open has an empty file name; babeltrace2 prints that of an earlier sys_open, which is in
 	# the file once.
 	ctf1/tracecompass/bug446190) return 0 ;;

@@ -1,15 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# change.bats - waymark record --change: events switched on and off and filtered again while a program
-# runs, counted exactly; which processes must follow, and the message when one does not.
+# change.bats - tests waymark record --change: events are enabled, disabled and filtered again while
+# a program runs, and counted exactly; also which processes must follow a change, and the message
+# when one does not.
 
 bats_require_minimum_version 1.5.0
 load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
-	# Each line read makes it do one thing and report it: emit ten of each event, fork a child that does
-	# the same at SIGUSR1, load a library that has its own event.
+	# Each line that it reads makes it do one thing and report it: emit ten of each event, fork
+	# a child that does the same at SIGUSR1, or load a library that has its own event.
 	cat >"$W/app.c" <<-'EOC'
 	#include <dlfcn.h>
 	#include <signal.h>
@@ -93,7 +94,8 @@ teardown() {
 	done
 }
 
-# Starts a command that runs the program, in the background; descriptor 7 takes the program's orders.
+# Starts a command that runs the program, in the background. The program reads its orders from
+# descriptor 7.
 begin() {
 	"$@" <orders >out 2>err 3>&- &
 	pid=$!
@@ -220,13 +222,14 @@ more_of_child() {
 	until_true grep -qx "child did $done" out
 }
 
-# Ten more events of a child, and some of a child are in the trace.
+# Waits until ten more events of a child, and some of another child, are in the trace.
 reached() {
 	more_of_child
 	shows t 1 "app:$child/.*shop:order"
 }
 
-# Number of orders in the trace with that id or a higher one; earlier ones may be there in part.
+# The number of orders in the trace with this id or a higher one; some of the earlier ones may be
+# missing.
 orders_from() {
 	waymark print --jsonl t -e shop:order --fields id | python3 -c '
 import json, sys
@@ -241,7 +244,7 @@ print(sum(json.loads(line)["fields"]["id"] >= int(sys.argv[1]) for line in sys.s
 	pids+=("$child")
 	waymark record -q --change t -e shop:order
 	done=1000
-	until_true reached # a different process, which is attached to
+	until_true reached # attaches to a different process
 	first=$done
 	more_of_child
 	more_of_child

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# change_kernel.bats - waymark record --change with kernel events: switched and filtered while a program
-# runs, counted exactly; probes; cleanup.
+# change_kernel.bats - tests waymark record --change with kernel events: they are enabled, disabled
+# and filtered while a program runs, and counted exactly; also probes and cleanup.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -9,7 +9,8 @@ load wait
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
 	export TRACEFS=/sys/kernel/tracing
-	# Each number read makes it do that many of two system calls and calls of a function.
+	# Each number that it reads makes it perform that many of two system calls and calls of a
+	# function.
 	cat >"$W/calls.c" <<-'EOC'
 	#include <stdio.h>
 	#include <stdlib.h>
@@ -108,15 +109,15 @@ change() {
 	ten
 	run -0 waymark record --change t -x syscall:getppid
 	[ "$output" = "waymark: 1 kernel event is on: t" ]
-	ten # 20 of getppid, 20 of umask
+	ten # 20 calls of getppid, 20 of umask
 	change -e syscall:umask:enter --filter 'mask >= 7'
-	ten # 3, by the kernel's part alone
+	ten # 3 events; the kernel evaluates the whole filter
 	change -e syscall:umask:enter --filter 'mask > 1 && mask * 2 < 8'
-	ten # 2, in part by waymark's
+	ten # 2 events; waymark evaluates a part of the filter
 	change -e syscall:umask:enter --filter 'mask * 2 == 8'
-	ten # 1, by waymark's alone
+	ten # 1 event; waymark evaluates the whole filter
 	change -e 'syscalls:sys_enter_um*'
-	ten # 10, no filter any more
+	ten # 10 events; there is no filter any more
 	change -x 'kernel:*'
 	ten
 	finish
@@ -150,7 +151,7 @@ change() {
 	ten # 2
 	change -x 'uprobe:*'
 	ten
-	cd "$W" # files are named as the command sees them
+	cd "$W" # names of files are relative to the command's folder
 	waymark record -q --change "$OLDPWD/t" -e 'uprobe:./calls:probed(n=arg1:s32)'
 	cd "$OLDPWD"
 	ten # 10
@@ -218,7 +219,7 @@ assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(ma
 
 @test "a recorder without access to the kernel's events reports it" {
 	local open
-	open=$(mktemp -d) # readable by the other user, unlike some build folders
+	open=$(mktemp -d) # a folder that the other user can read, unlike some build folders
 	chmod 777 "$open"
 	cp "$WAYMARK_BUILD/waymark" "$open"
 	cd "$open"
@@ -232,7 +233,7 @@ assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(ma
 	run waymark record --change t -e sched:sched_switch
 	[ "$status" -ne 0 ]
 	[[ $output == *"changed nothing"*"root"* ]]
-	kill -TERM "$pid" # CMD gets it, too
+	kill -TERM "$pid" # CMD gets the signal, too
 	wait "$pid" || true
 	cd "$BATS_TEST_TMPDIR"
 	rm -r "$open"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# completion.bats - the words that shells offer on <Tab>: verbs, options and words of the option tables,
-# and the names of existing events, from waymark. Runs the real bash, zsh and fish.
+# completion.bats - tests the words that shells offer on <Tab>: verbs, options and words of the
+# option tables, and the names of existing events, which waymark lists. Runs the real bash, zsh and
+# fish.
 
 bats_require_minimum_version 1.5.0
 
@@ -93,7 +94,7 @@ bash_words() {
 }
 
 @test "bash, on a terminal" {
-	# readline itself: the line after <Tab>, as passed to the command.
+	# Runs readline itself: prints the line after <Tab>, as the command gets it.
 	cat >drive.py <<-'EOF'
 	import os, pty, select, sys, time
 	pid, fd = pty.fork()

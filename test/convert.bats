@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# convert.bats - waymark convert: the same events in another tool's format, or a
-# message about each that is missing.
+# convert.bats - tests waymark convert: the output has the same events in another tool's format, or
+# there is a message about each missing one.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark convert to the files of tracers: the output is read back and compared,
-# by waymark and by the tools that own the formats. The traces are real:
-# $WAYMARK_CORPUS; a choice of them, all with WAYMARK_LONG.
+# Tests waymark convert to the file formats of tracers: waymark and the tools that own the formats
+# read the output back. The traces are real: a selection of $WAYMARK_CORPUS; with WAYMARK_LONG all
+# of it.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-corpus() { # KIND-REGEX NAME...: prints the valid traces of a kind; without WAYMARK_LONG only those named
+corpus() { # KIND-REGEX NAME...: prints the valid traces of a kind; without WAYMARK_LONG, only the named ones
 	local kind=$1 path
 	shift
 	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
@@ -29,7 +29,7 @@ corpus() { # KIND-REGEX NAME...: prints the valid traces of a kind; without WAYM
 	[ "${#traces[@]}" -gt 0 ]
 }
 
-convert() { # FORMAT TRACE OUT: 0, or 5 when the trace itself is damaged or lost events
+convert() { # FORMAT TRACE OUT: succeeds with status 0, or 5 when the trace itself is damaged or lost events
 	rm -rf "$3"
 	"$waymark" convert --all --to "$1" "$2" "$3" 2>convert.log || [ $? = 5 ]
 }
@@ -143,7 +143,7 @@ ctf_names=(
 	"$compare" <(print_as jsonl both.ctf) <(print_as jsonl again)
 }
 
-report() { # FILE: trace-cmd's output, without its lines about losses and CPUs
+report() { # FILE: prints trace-cmd's output without its lines about losses and CPUs
 	trace-cmd report "$1" 2>/dev/null | grep -vE '^cpus=|EVENTS DROPPED'
 }
 
@@ -215,7 +215,7 @@ greeting: who=world times=3 mood=glad" ]
 		<(report p.dat | grep -o 'filename=.*')
 }
 
-script() { # FILE: perf script's output
+script() { # FILE: prints perf script's output
 	perf script -i "$1" 2>/dev/null
 }
 

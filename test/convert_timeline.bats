@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark convert to the formats of viewers, Chrome's JSON and
-# Perfetto's protobuf: strict parsers read it, and each event with all its values
-# is found in it again, as doc/format/chrome.md and perfetto.md specify.
+# Tests waymark convert to the formats of viewers, Chrome's JSON and Perfetto's protobuf: strict
+# parsers read the output, and find each event with all its values, as doc/format/chrome.md and
+# perfetto.md specify.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -17,12 +17,12 @@ need_corpus() {
 	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
 }
 
-decode() { # prints it decoded by protoc, by the public numbers of the fields
+decode() { # prints a file decoded by protoc, using the published numbers of the fields
 	command -v protoc >/dev/null || skip "protoc is not installed"
 	protoc --decode=Trace -I"$WAYMARK_SOURCE/test/data" perfetto.proto <"$1"
 }
 
-all_there() { # STATUS TRACE...: in both formats
+all_there() { # STATUS TRACE...: converts to both formats and compares
 	local status=$1
 	shift
 	waymark print --format=jsonl "$@" >wanted.jsonl 2>/dev/null || [ $? = "$status" ]
@@ -120,7 +120,7 @@ all_there() { # STATUS TRACE...: in both formats
 }
 
 @test "readings of /proc are counters: one for each field, processor, device, process" {
-	waymark record -q -e 'proc:*' --every 1h -o t -- true # at the beginning and at the end
+	waymark record -q -e 'proc:*' --every 1h -o t -- true # read at the beginning and at the end
 	all_there 0 t
 	values=$(waymark print --jsonl -e proc:pid_stat t | wc -l)
 	[ "$(grep -c '"proc:pid_stat rss_bytes","args":{"bytes":[0-9]*}' out.json)" = "$values" ]
@@ -130,7 +130,7 @@ all_there() { # STATUS TRACE...: in both formats
 	[ "$(grep -c '"pid":10000003,.*"name":"process_name"' out.json)" = 1 ]
 	! grep -q 'Events of unknown threads' out.json decoded
 	grep -q 'name: "proc:vmstat pgfault"' decoded
-	# a new part repeats its counters
+	# each new part repeats the values of counters
 	run -0 waymark convert --force --split-size 64K t out.pftrace
 	for piece in out.*.pftrace; do
 		decode "$piece" >"$piece.text"
@@ -229,7 +229,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 	done
 }
 
-many() { # enough copies of one trace to take seconds
+many() { # many copies of one trace, so that the conversion takes seconds
 	for ((i = 0; i < 60; i++)); do
 		echo "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel"
 	done
@@ -257,9 +257,9 @@ many() { # enough copies of one trace to take seconds
 	mapfile -t traces < <(many)
 	NO_COLOR=1 script -qec "echo \$\$ >pid; exec waymark convert ${traces[*]} out.json" seen >/dev/null 3>&- &
 	until_true test -e out.json.part
-	kill -STOP "$(cat pid)" # work of less than a second shows no progress
+	kill -STOP "$(cat pid)" # a conversion of less than a second shows no progress
 	sleep 1.1
-	kill -CONT "$!" "$(cat pid)" # script stops, too, when its child does
+	kill -CONT "$!" "$(cat pid)" # script(1) also stops when its child does
 	wait $!
 	grep -q 'convert \[#*\.*\] *[0-9]*%' seen
 	! grep -q $'\033' seen

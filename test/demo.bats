@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# demo.bats - `make demo`: its report matches the traces, and its last line is the
-# path of one of them.
+# demo.bats - tests `make demo`: the report matches the traces, and its last line is the path of one
+# of them.
 
 bats_require_minimum_version 1.5.0
 
@@ -21,7 +21,8 @@ setup() {
 		[[ $output == *"$part"* ]] || { echo "no '$part'"; false; }
 	done
 
-	# The figures are those of the trace, and each statement began and ended.
+	# Compares the printed numbers with the trace, and checks that each statement has a begin
+	# and an end.
 	PATH="$WAYMARK_BUILD:$PATH"
 	echo "$output" >report
 	run -4 waymark list "$out/plain" # the baseline has no marks

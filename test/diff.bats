@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark diff: changes are found; differences within chance are reported as such.
+# Tests waymark diff: it finds changes, and reports differences within the expected variation as
+# such.
 
 bats_require_minimum_version 1.5.0
 load perf
@@ -38,7 +39,8 @@ setup() {
 	    many = name == "sides"
 	    second = rows["[.] second"]
 	    after, chance = second["after_1" if many else "after"], second["chance_1" if many else "chance"]
-	    # Half and three quarters, except for interrupts and other load on a busy machine.
+	    # The shares are half and three quarters, apart from interrupts and other load on a busy
+	    # machine.
 	    assert 0.3 < second["before"] < 0.6, second
 	    assert 0.6 < after < 0.85, second
 	    assert chance < 0.05, second

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# docs.bats - the documents: every command line in them runs and prints the output
-# shown, generated parts are current, manual pages format without a warning,
-# links have targets.
+# docs.bats - tests the documents: every command line in them runs and prints the output shown,
+# generated parts are current, manual pages are formatted without a warning, and links have targets.
 
 bats_require_minimum_version 1.5.0
 
@@ -16,11 +15,11 @@ setup_file() {
 	PKG_CONFIG_PATH=$(dirname "$pc")
 	LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
 	mkdir "$W/bin"
-	# The install prefix is not /, but DESTDIR.
+	# Sets the prefix in pkg-config, because the files are installed below DESTDIR.
 	printf '#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' "$(command -v pkg-config)" \
 		"$prefix" >"$W/bin/pkg-config"
 	chmod +x "$W/bin/pkg-config"
-	# Guides and manual pages use the README's program, and one guide that of another.
+	# Guides and manual pages use the README's program; one guide uses that of another guide.
 	sed -n '/^```c shop.c$/,/^```$/p' "$WAYMARK_SOURCE/README.md" | sed '1d;$d' >"$W/shop.c"
 	sed -n '/^```c words.c$/,/^```$/p' "$WAYMARK_SOURCE/doc/guide/time.md" | sed '1d;$d' >"$W/words.c"
 	PATH="$W/bin:$PATH"
@@ -30,7 +29,7 @@ setup_file() {
 setup() {
 	export PATH="$W/bin:$PREFIX/bin:$PATH" TZ=UTC LC_ALL=C.UTF-8
 	cd "$BATS_TEST_TMPDIR"
-	# Some examples attach to a running program.
+	# Allows attaching, because some examples attach to a running program.
 	may_attach() {
 		local scope
 		scope=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null) || scope=0
@@ -119,7 +118,8 @@ setup() {
 		for link in $(grep -o '](\([^)#]*\)' "$file" | sed 's/](//' | grep -v '^http'); do
 			[ -e "$(dirname "$file")/$link" ] || bad+="$file: $link"$'\n'
 		done
-		# Paths in the tree, as text: src/x/y.c, include/..., doc/..., test/..., tools/...
+		# Checks that paths in the text exist in the tree: src/x/y.c, include/..., doc/...,
+		# test/..., tools/...
 		for link in $(grep -oE '`(src|include|doc|test|tools|examples|bench|share)/[a-z0-9_./-]+`' \
 			"$file" | tr -d '`'); do
 			[ -e "$link" ] || bad+="$file: $link"$'\n'

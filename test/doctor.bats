@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# doctor.bats - waymark doctor: what it says works does work, what does not has
-# a reason and a cure, and it leaves nothing behind.
+# doctor.bats - tests waymark doctor: what it reports as working works, everything else has a reason
+# and a cure, and it leaves nothing behind.
 
 bats_require_minimum_version 1.5.0
 
@@ -14,7 +14,7 @@ teardown() {
 	[ -z "${open-}" ] || rm -r "$open"
 }
 
-# "yes", "partly" or "no" of a capability in the file doctor.json.
+# Prints "yes", "partly" or "no" for a facility in the file doctor.json.
 works() {
 	python3 -c 'import json, sys; print({c["capability"]: c["works"] for c in json.load(open("doctor.json"))}[sys.argv[1]])' "$1"
 }
@@ -24,7 +24,8 @@ works() {
 	waymark doctor >doctor.txt
 	python3 - <<-'END'
 	import json, re
-	# Numbers aside: how many events the kernel has changes while others put probes.
+	# Ignores numbers, because the number of kernel events changes while other processes create
+	# probes.
 	plain = lambda s: re.sub(r"\d+", "N", s)
 	text = plain(open("doctor.txt").read())
 	checks = json.load(open("doctor.json"))
@@ -81,13 +82,13 @@ works() {
 	root = {c["capability"]: c for c in json.load(open("root.json"))}
 	assert mine.keys() == root.keys()
 	for name, c in mine.items():
-	    # What root can and nobody cannot has a cure.
+	    # What works for root but not for nobody must have a cure.
 	    if c["works"] == "no" and root[name]["works"] == "yes":
 	        assert c.get("cure"), c
 	    assert c["detail"] not in ("Operation not permitted", "Permission denied"), c
 	    assert len(c["detail"]) > 3
 	assert mine["patching"]["works"] == root["patching"]["works"]
-	# A maker's lock is not for root to open, but there are other kernels.
+	# no cure, if root cannot remove the lock of the machine's manufacturer
 	assert root["function"]["works"] == "yes" or root["function"].get("cure"), root
 	END
 }
@@ -109,7 +110,8 @@ works() {
 		cures = ["outside of this user namespace", "sysctl"]
 		assert root["tracefs"]["works"] == "yes", root["tracefs"]
 		if sys.argv[1] == "unmounted":
-		    # Root opens a tracefs without a mount; the namespace's root needs a mounted one.
+		    # Root can open a tracefs that is not mounted; the namespace's root needs a
+		    # mounted one.
 		    assert "mount -t tracefs" in inner["tracefs"]["cure"], inner["tracefs"]
 		    cures += ["mount -t tracefs", "see tracefs above"]
 		for name, c in inner.items():

@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# dormant.bats - the cost of a dormant mark: one instruction. Each
-# function of test/dormant/hot.c is compiled with and without its mark at -O2
-# and -O3, and their hot paths are compared; see test/dormant/compare.py. Without WAYMARK_LONG=1, -O3 is
-# for C on this machine only.
+# dormant.bats - tests the cost of a dormant mark: one instruction. Each function of
+# test/dormant/hot.c is compiled with and without its mark at -O2 and -O3, and the hot paths are
+# compared; see test/dormant/compare.py. Without WAYMARK_LONG=1, -O3 is used only for C on this
+# machine.
 
 bats_require_minimum_version 1.5.0
 
-# Compiles with and without marks and compares: $1 tools' prefix, $2 variant, then the compiler.
+# Compiles with and without marks and compares. Arguments: $1 prefix of the tools, $2 variant, then
+# the compiler.
 same_but_sites() {
 	local level levels=(-O2) prefix=$1 variant=$2 flags=() source=$WAYMARK_SOURCE/test/dormant
 	if [ -n "${WAYMARK_LONG-}" ] || [[ "$*" == " site"*" -std=gnu11" ]]; then levels+=(-O3); fi
@@ -47,7 +48,7 @@ same_but_sites() {
 }
 
 @test "the comparison detects code that it must refuse" {
-	# A mark that loads, calls and saves registers, in place of the real one.
+	# Replaces the mark by one that loads, calls and saves registers.
 	sed 's|^#define M(.*__VA_ARGS__$|extern volatile int on; void slow(void);\n#define M(...) if (on) slow();|' \
 		"$WAYMARK_SOURCE/test/dormant/hot.c" >"$BATS_TEST_TMPDIR/bad.c"
 	cd "$BATS_TEST_TMPDIR"
@@ -72,8 +73,8 @@ same_but_sites() {
 	done
 }
 
-# Each line is wrong, and must not compile: without a variant and, in turn, with one of three; with
-# WAYMARK_LONG=1 with all.
+# Each line is wrong and must not compile: without a variant and with one of three, in turn; with
+# WAYMARK_LONG=1, with all of them.
 @test "the compiler refuses wrong marks" {
 	cd "$BATS_TEST_TMPDIR"
 	local accepted=0 turn=0 variants=(-DWAYMARK_DISABLE -DWAYMARK_LOADTEST -DWAYMARK_SDT)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# empty.bats - recordings that stay empty: each reason is reported with a cure, and the
-# cure works.
+# empty.bats - tests recordings that stay empty: each reason is reported with a cure, and the cure
+# works.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -65,7 +65,8 @@ teardown() {
 
 @test "a setuid program is not reached by its environment, but from outside" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to make a program setuid"
-	# Its user must reach the runtime, which the build folder may not allow: root's home is closed.
+	# The other user must be able to read the runtime, but the build folder may be in root's
+	# home, which is closed.
 	open=$(mktemp -d)
 	chmod 755 "$open"
 	cp "$WAYMARK_BUILD/libwaymark-rt.so.0" "$open"
@@ -89,7 +90,7 @@ teardown() {
 	until_true grep -q libwaymark-rt "/proc/$app/maps"
 	run -4 waymark record -o t -p "$app" -e app:never -- sleep 0.2
 	[[ "$output" == *"process $app has not joined yet: it joins when one of its threads passes"* ]]
-	# The first one's path is free.
+	# Attaches to the path of the first one.
 	run -0 waymark record -o t2 -p "$app" -e app:tick -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }

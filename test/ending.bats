@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# ending.bats - how record, stat and top end when signals come, or CMD does not end.
+# ending.bats - tests how record, stat and top end when signals arrive, or CMD does not end.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,7 +9,7 @@ setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 	unset pid
-	# Prints that it runs, and runs until it may end; TRAP runs first.
+	# A program that reports that it runs, and runs until it may end. It executes TRAP first.
 	cat >waits <<-'END'
 	#!/bin/sh
 	eval "${TRAP:-}"
@@ -25,7 +25,7 @@ teardown() {
 	[ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null || true
 }
 
-# The command line of each verb that runs a CMD; all these tests apply to each.
+# The command line of each verb that runs a CMD; all tests here apply to each verb.
 declare -gA verbs=(
 	[record]="waymark record -q -o t -e hello:*"
 	[stat]="waymark stat -e sw:page-faults:u"
@@ -33,8 +33,8 @@ declare -gA verbs=(
 	[top]="waymark top --stdio -d 60 -e hello:*"
 )
 
-# Runs a verb on ./waits in the background, until CMD has started. A shell makes background
-# commands ignore SIGINT; this undoes it; $signals ignores or restores other signals.
+# Runs a verb with ./waits in the background, until CMD has started. A shell makes background
+# commands ignore SIGINT, which this undoes; $signals ignores or restores other signals.
 begin() {
 	rm -rf t go runs
 	env --default-signal=INT ${signals:-} ${verbs[$1]} -- ./waits >out 2>&1 3>&- &
@@ -63,7 +63,7 @@ until_true() {
 	return 1
 }
 
-# The status of the verb; it ends within half a minute.
+# Prints the status of the verb, which must end within half a minute.
 status_of() {
 	until_true gone "$pid"
 	status=0
@@ -113,7 +113,8 @@ gone() {
 	export TRAP="trap 'sleep 0.3; exit 5' HUP TERM"
 	for verb in record stat stream; do
 		begin "$verb"
-		# Stopped, so that both signals are pending when it continues: the time between them does not matter.
+		# Stops it, so that both signals are pending when it continues, and the time between
+		# them does not matter.
 		kill -STOP "$pid"
 		until_true is_stopped
 		kill -TERM "$pid"
@@ -140,15 +141,15 @@ gone() {
 			echo "$verb '$TRAP': $status, $(cat out)"
 			[ ! -e runs ] || gone "$(cat runs)"
 			case $verb$TRAP in
-			top*) [ "$status" -eq 4 ] ;; # no event matched, which is reported
-			*TERM) [ "$status" -eq 137 ] || [ ! -e runs ] ;; # it ended before it could handle the signal
+			top*) [ "$status" -eq 4 ] ;; # reported because no event matched
+			*TERM) [ "$status" -eq 137 ] || [ ! -e runs ] ;; # CMD ended before it could handle the signal
 			*) [ "$status" -eq 143 ] ;;
 			esac
 		done
 	done
 }
 
-# At any limit, either CMD ran and its status is returned, or it did not run.
+# With any limit, either CMD ran and its status is returned, or CMD did not run.
 ran_or_not() { # OPTION...
 	local ran=0 not=0 files
 	for files in $(seq 4 40); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# examples.bats - each program of examples/ works as documented, recorded or not.
+# examples.bats - tests that each program of examples/ works as documented, recorded or not.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,8 +10,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Runs example $1 alone and recorded: the same output. Then $output is the trace, a line an event:
-# "name field=value...", strings unchanged; without thread and span ids and times.
+# Runs example $1 alone and recorded; the output must be the same. Then $output is the trace, one
+# line per event: "name field=value...", with unchanged strings, without thread and span ids and
+# times.
 recorded() {
 	"$E/$1" >alone
 	waymark record -q -o T "${@:2}" -- "$E/$1" >traced

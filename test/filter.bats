@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# filter.bats - the results that src/event/filter_test.c expects are those of the
-# second evaluator, and the code that runs inside programs calls only waymark's functions.
+# filter.bats - checks that the results that src/event/filter_test.c expects are those of the second
+# evaluator, and that the code that runs inside programs calls only waymark's functions.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ bats_require_minimum_version 1.5.0
 	[[ "$output" == *" 0 wrong" ]]
 }
 
-# Compiles one file as for the runtime library and lists its undefined symbols.
+# Compiles one file as for the runtime library, and lists its undefined symbols.
 needs() {
 	"${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$WAYMARK_SOURCE/include" -I"$WAYMARK_SOURCE/src" -fPIC \
 		-fno-stack-protector -fno-builtin -DWM_GUEST "$@" -o "$BATS_TEST_TMPDIR/needs.o"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark flame: trees, folded lines in and out, off-CPU time, and the
-# page as a browser draws it.
+# Tests waymark flame: trees, reading and writing of folded lines, off-CPU time, and the page as a
+# browser draws it.
 
 bats_require_minimum_version 1.5.0
 load perf
@@ -17,7 +17,7 @@ setup() {
 	END
 }
 
-# Prints the page after its script ran; its address may contain a view.
+# Prints the page after its script ran; the address may select a view.
 page_as_drawn() { # FILE [#VIEW]
 	chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --window-size=1200,800 \
 		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --dump-dom "file://$PWD/$1${2-}" 2>chromium.log

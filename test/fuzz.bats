@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Damaged traces of every format: none ends the reader by a signal, none hangs or takes a
-# GiB of memory, none loses an event without a word, each refusal says file, place and
-# reason. `make fuzz-long` tries fifty times as many.
+# Tests damaged traces of every format: no reader is ended by a signal, hangs, or uses a GiB of
+# memory; no event is lost without a message; each refusal has file, place and reason. `make
+# fuzz-long` runs fifty times as many.
 
 bats_require_minimum_version 1.5.0
 
@@ -62,13 +62,13 @@ mutants() { # FORMAT
 	! cmp -s one other
 }
 
-# --- finds, each of which was once read without a word -------------------------------
+# --- bugs that fuzzing found: each was once read without a message ---------------------
 
-bytes() { # FILE OFFSET HEX: becomes that
+bytes() { # FILE OFFSET HEX: replaces the bytes at this offset
 	printf "$(echo "$3" | sed 's/../\\x&/g')" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who read
+told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with file and offset
 	local verb
 	for verb in "info --verify" "info --hash" info print; do
 		run -5 --separate-stderr "$waymark" $verb "$1"
@@ -87,7 +87,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 }
 
 @test "a record that swallowed the next one is told" {
-	bytes seeds/perf.data/file-little 1638 7000 # 56 bytes become 112
+	bytes seeds/perf.data/file-little 1638 7000 # changes a size from 56 to 112 bytes
 	told seeds/perf.data/file-little 1632 "56 bytes at the end of this record (type 9, 112 bytes) are not part of it"
 }
 
@@ -110,7 +110,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 @test "a feature that is not read, and is longer than what is in it, is told" {
 	local f=seeds/perf.data/pipe-little at
 	at=$(($(LC_ALL=C grep -obUaP '\x10\0{7}\x02\0{3}\x04\0{3}' $f | cut -d: -f1) - 8)) # PMU_MAPPINGS
-	bytes $f $at 5000000000000801 # its 168 bytes, and the 96 of the next one
+	bytes $f $at 5000000000000801 # a size of its own 168 bytes and the 96 of the next packet
 	told $f $at "the record of feature 16 (type 80, "
 }
 
@@ -120,7 +120,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 }
 
 @test "a packet that takes in the next one is told" {
-	local at=$((24 + 3 * 8)) bytes # packet_size, behind begin, end and content_size
+	local at=$((24 + 3 * 8)) bytes # packet_size, which follows begin, end and content_size
 	bytes=$(od -An -tu8 -j$at -N8 seeds/ctf-1.8/large/stream_0 | tr -d ' ')
 	printf "%016x" $((2 * bytes)) | fold -w2 | tac | tr -d '\n' >twice
 	bytes seeds/ctf-1.8/large/stream_0 $at "$(cat twice)"
@@ -129,7 +129,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 }
 
 @test "an event behind the end of its packet is told" {
-	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns behind the begin
+	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns after the begin
 	told seeds/ctf-1.8/large 0 "ns after its end"
 }
 
@@ -149,7 +149,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 @test "pages that no CPU claims any more are told" {
 	local f at
 	for f in seeds/trace.dat/v6-none-little-64-1 seeds/trace.dat/v7-none-little-64-1; do
-		# Where CPU 0's pages are and how many: 4096, 12288.
+		# The offset and size of CPU 0's pages: 4096, 12288.
 		at=$(LC_ALL=C grep -obUaP '\x10\x00\x00\x00\x00\x00\x00\x00\x30\x00\x00' $f | cut -d: -f1)
 		bytes $f $((at - 1)) 00000000000000000000000000000000
 		run -5 "$waymark" info --verify $f
@@ -180,7 +180,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 
 @test "pages that claim to be larger than they are described are told" {
 	local f=seeds/trace.dat/v6-none-little-64-1
-	bytes $f 14 00200000 # behind magic, version, byte order and width of a long
+	bytes $f 14 00200000 # the bytes after magic, version, byte order and the width of a long
 	run -5 "$waymark" info --verify $f
 	[[ "$output" == *"pages of CPU 0 claim 8192 bytes each"* ]]
 }

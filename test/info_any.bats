@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark info of traces that other tracers wrote: their contents, the hash over
-# all values compared with that of babeltrace2's text, violations with their offset.
+# Tests waymark info on traces of other tracers: their contents, the hash over all values, which is
+# compared with the hash of babeltrace2's text, and violations of the format with their offset.
 
 bats_require_minimum_version 1.5.0
 

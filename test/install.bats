@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# install.bats - the files that `meson install` installs suffice: the examples are built with
-# pkg-config outside of the tree, linked in every way, and recorded with the installed command.
+# install.bats - checks that the files that `meson install` installs suffice: the examples are built
+# with pkg-config outside of the tree, linked in every way, and recorded with the installed command.
 
 bats_require_minimum_version 1.5.0
 
@@ -27,7 +27,8 @@ setup() {
 	OUT="$BATS_TEST_TMPDIR"
 }
 
-# Records a program built outside of the tree; its trace must contain that many events.
+# Records a program that was built outside of the tree; its trace must contain the given number of
+# events.
 records() {
 	local count=$1
 	rm -rf "$OUT/T"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# list.bats - waymark list on programs, libraries and running processes.
+# list.bats - tests waymark list on programs, libraries and running processes.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -230,13 +230,14 @@ start_app() {
 
 @test "a file without section headers: reported, with the cure" {
 	cp app sstripped
-	# e_shoff, e_shnum, e_shstrndx
+	# clears e_shoff, e_shnum and e_shstrndx
 	printf '\0\0\0\0\0\0\0\0' | dd of=sstripped bs=1 seek=40 conv=notrunc status=none
 	printf '\0\0\0\0' | dd of=sstripped bs=1 seek=60 conv=notrunc status=none
 	run --separate-stderr waymark list ./sstripped
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"section headers were stripped"*"-p"* ]]
-	# A process that runs it: without the runtime the state is not known, with it the runtime reports it.
+	# A process that runs it: without the runtime the state is not known, with the runtime it is
+	# reported.
 	start_app ./sstripped
 	run --separate-stderr waymark list -p "$pid"
 	[ "$status" -eq 4 ]
@@ -353,7 +354,7 @@ start_app() {
 	[ -z "$stderr" ]
 }
 
-# Prints why the kernel's events cannot be listed here; then the test is skipped.
+# Prints why the kernel's events cannot be listed here; the test is then skipped.
 need_tracefs() {
 	waymark list sched:sched_switch >/dev/null 2>why || skip "$(cat why)"
 }

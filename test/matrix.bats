@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# matrix.bats - marks of every kind under every compiler, standard, optimisation,
-# kind of code and linker: sites are counted, and at run time each fires exactly
-# as often as it should. See test/matrix/. WAYMARK_LONG=1 runs all combinations.
+# matrix.bats - tests marks of every kind with every compiler, standard, optimisation, code model
+# and linker: sites are counted, and at run time each must be hit exactly as often as expected. See
+# test/matrix/. WAYMARK_LONG=1 runs all combinations.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,7 +15,7 @@ builds() {
 }
 
 @test "compilers x standards x optimisation x kinds of code x linkers, pairwise" {
-	# Every value of a column meets every value of every other column.
+	# Each value of a column is combined with each value of every other column.
 	builds <<-'END'
 	clang c++11 -O0 pic lld
 	clang c++11 -O3 static gold

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The models of the ring and of the site flip: see test/model/*.pml.
+# Checks the models of the ring and of flipping sites: see test/model/*.pml.
 
 @test "the models hold, and each seeded fault is found" {
 	command -v spin >/dev/null || skip "spin is not installed: nothing was verified"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# 32-bit programs on a 64-bit machine: names, callers, source lines and instructions.
+# Tests 32-bit programs on a 64-bit machine: names, callers, source lines and instructions.
 
 bats_require_minimum_version 1.5.0
 load perf
@@ -21,7 +21,7 @@ build() {
 		"$@" "$WAYMARK_SOURCE/test/data/narrow.c" -o "$name"
 }
 
-# Samples of ./busy, by perf in p.data and by waymark in t.
+# Samples ./busy, by perf into p.data and by waymark into t.
 sampled() {
 	build busy -DROUNDS=20000 "${@:--DWORK=5000}"
 	perf_record -q -N -e cpu-clock -F 2000 --call-graph fp -o p.data ./busy 2>/dev/null || skip "perf cannot record here"
@@ -59,8 +59,8 @@ deep() {
 	waymark convert -f t c.data
 }
 
-# chains TRACE FIRST REST - all chains that begin with FIRST continue with REST, a regular expression, except
-# one, or one in a hundred
+# chains TRACE FIRST REST - checks that all chains that begin with FIRST continue with REST, a
+# regular expression, except one, or one in a hundred
 chains() {
 	waymark print --format=perf "$1" >chains
 	python3 - "$2" "$2 $3" <<-'END'
@@ -95,7 +95,7 @@ chains() {
 	deep -DSIGNALS
 	for trace in p.data t; do
 		chains "$trace" work "handler \\S+ sized realigned (descend ){21}main _start"
-		# The call that returns.
+		# The chain contains the call that returns.
 		chains "$trace" __kernel_sigreturn "sized realigned (descend ){21}main _start"
 	done
 }
@@ -118,7 +118,7 @@ chains() {
 }
 
 @test "a rebuilt 32-bit program is a different one" {
-	# No cache has this build from another run.
+	# Changes the program, so that no cache knows this build from another run.
 	sampled "-DWORK=$((5000 + RANDOM))"
 	build busy -DROUNDS=20000 -DWORK=4999
 	run waymark report t

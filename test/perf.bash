@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# perf.bash - perf as a referee of the whole-program tests.
+# perf.bash - helpers for comparing with perf in the whole-program tests.
 
-# perf_record ARG...: perf record, which in Linux 6.1 aborts now and then after the recording, while
-# it collects build-ids; then it records again. Not for a command whose effect must happen once.
+# perf_record ARG...: runs perf record; in Linux 6.1 it sometimes aborts after the recording, while
+# it collects build-ids, and is then run again. Not for a command whose effect must happen once.
 perf_record() {
 	local status try
 	for try in 1 2 3 4; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# perfdata.bats - new recordings of perf, read by waymark and by perf.
+# perfdata.bats - compares how waymark and perf read new recordings of perf.
 
 bats_require_minimum_version 1.5.0
 load perf
@@ -12,7 +12,8 @@ setup() {
 	command -v perf >/dev/null || skip "perf is not installed"
 }
 
-# Lines of perf script with these fields, and waymark's; the column width depends on perf's version.
+# Prints lines of perf script with these fields, and waymark's lines; the column width depends on
+# perf's version.
 plain() {
 	tr -s ' ' | sed 's/ *$//'
 }
@@ -43,7 +44,7 @@ record_tracepoints() {
 	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
 	record_tracepoints -z -o z.data
 	[ "$(we_say z.data | wc -l)" = "$(perf script -i z.data 2>/dev/null | wc -l)" ]
-	record_tracepoints -z -o - >zpipe.data # the formats are in a record, not in the header
+	record_tracepoints -z -o - >zpipe.data # the formats are in a record instead of the header
 	perf_says zpipe.data comm,tid,cpu,time,event,trace >perf.txt
 	we_say zpipe.data >ours.txt
 	[ "$(wc -l <ours.txt)" -gt 50 ]
@@ -56,7 +57,7 @@ record_tracepoints() {
 		import struct
 		data = bytearray(open("z.data", "rb").read())
 		begin, size = struct.unpack_from("<QQ", data, 40)
-		struct.pack_into("<Q", data, 48, 0) # written at the end, with all features
+		struct.pack_into("<Q", data, 48, 0) # the header's size of the data, which perf writes at the end together with all features
 		open("killed.data", "wb").write(data[: begin + size])
 		open("cut.data", "wb").write(data[:48] + struct.pack("<Q", size) + data[56 : begin + size + 16])
 	EOF
@@ -146,8 +147,8 @@ same_with_symbols() { # FILE
 	[[ ${lines[0]} == *callchain* ]]
 }
 
-# The counts of a round as perf stat report shows them: time, cpu, event, count in its unit. The
-# file has totals; an interval's count is the increase.
+# The counts of a round, as perf stat report prints them: time, cpu, event, count in its unit. The
+# file has totals; the count of an interval is the increase.
 counts_of() { # FILE
 	waymark print --jsonl "$1" | python3 -c '
 import json, sys
@@ -165,7 +166,8 @@ for line in sys.stdin:
     print("%.9f" % (e["time_ns"] / 1e9), f["cpu"], e["name"], count if ran else "-")' | sort
 }
 
-# At the end perf reads the number of lost samples per event; the kernel has reported most before.
+# At the end perf reads the number of lost samples for each event; the kernel has already reported
+# most of them.
 @test "samples lost are counted once" {
 	perf record -q -o - -e page-faults -c 1 -- true >pipe.data 2>err || skip "$(head -1 err)"
 	python3 - <<-'EOF' || skip "this perf does not ask what was lost"
@@ -180,7 +182,7 @@ for line in sys.stdin:
 		    for bit, value in ((1, 0), (2, time), (6, 0), (9, 0), (7, 0)):
 		        body += struct.pack("<Q", value) if sample_type >> bit & 1 else b""
 		    if sample_type >> 16 & 1:
-		        body += data[16 + size - 8 : 16 + size] # an id of the event
+		        body += data[16 + size - 8 : 16 + size] # the id of the event
 		    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 		more = record(2, 0, struct.pack("<QQ", 0, 5), 10**12)
 		more += record(13, 0, struct.pack("<Q", 7), 0)
@@ -233,9 +235,9 @@ for line in sys.stdin:
 		    kind, _, size = struct.unpack_from("<IHH", data, at)
 		    rounds += [at] if kind == 77 else []
 		    at += size
-		struct.pack_into("<Q", data, rounds[1] + 16, 1)  # before the first one
+		struct.pack_into("<Q", data, rounds[1] + 16, 1)  # a round before the first one
 		open("back.data", "wb").write(data)
-		struct.pack_into("<I", data, rounds[1], 64 + 57)  # no record of perf
+		struct.pack_into("<I", data, rounds[1], 64 + 57)  # a type that no perf record has
 		open("none.data", "wb").write(data)
 		struct.pack_into("<Q", data, rounds[0] - 40, 12345678)  # the id of a count
 		open("id.data", "wb").write(data)
@@ -253,7 +255,8 @@ for line in sys.stdin:
 	[ "$(grep -c 'page-faults:' <<<"$output")" = $((all - 1)) ]
 }
 
-# As perf record --kcore leaves it; not every machine lets its kernel's memory be copied.
+# Builds a folder as perf record --kcore does, because not every machine permits to copy the
+# kernel's memory.
 kcore_of() { # FILE FOLDER
 	mkdir -p "$2/kcore_dir"
 	cp "$1" "$2/data"

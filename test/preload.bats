@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# preload.bats - libwaymark-malloc, -pthread and -func with unmodified programs: their behaviour
-# is unchanged, and each call is an event.
+# preload.bats - tests libwaymark-malloc, -pthread and -func with unmodified programs: their
+# behaviour does not change, and each call is an event.
 
 bats_require_minimum_version 1.5.0
 
@@ -16,12 +16,12 @@ setup_file() {
 }
 
 setup() {
-	export LC_ALL=C.UTF-8 # in the POSIX locale programs hardly allocate
+	export LC_ALL=C.UTF-8 # in the POSIX locale programs allocate almost nothing
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# The events of trace T as lines "provider:name count", those matching $1.
+# Prints the events of trace T that match $1, as lines "provider:name count".
 counts() {
 	waymark info T --json | python3 -c '
 import fnmatch, json, sys
@@ -31,7 +31,7 @@ for c in json.load(sys.stdin)["classes"]:
         print(name, c["events"])' "${1:-*}" | sort
 }
 
-# Runs a command alone, then traced: output, errors and status must be the same. Then each kind of
+# Runs a command alone and then traced: output, errors and status must be equal. Then each kind of
 # allocation must have as many events as the allocator had calls.
 same_and_counted() {
 	local status_plain=0 status_traced=0

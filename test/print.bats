@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark print and info on traces made with the trace writer, compared with
-# babeltrace2: the same events with the same values in the same order, and
-# after any cut every complete packet, with exit status 5.
+# Tests waymark print and info on traces made with the trace writer, compared with babeltrace2: the
+# same events with the same values in the same order; and after truncation at any byte every
+# complete packet, with exit status 5.
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	local flags= lib="$WAYMARK_BUILD/libwaymark-platform.a"
 	cd "$BATS_FILE_TMPDIR"
-	# With sanitizers, the programs linked with it must have them, too.
+	# A library with sanitizers requires programs with sanitizers.
 	if nm "$lib" 2>/dev/null | grep -q __asan_init; then
 		flags="-fsanitize=address,undefined"
 	elif nm "$lib" 2>/dev/null | grep -q __tsan_init; then
@@ -29,7 +29,7 @@ setup() {
 	cp -r "$BATS_FILE_TMPDIR/one" "$BATS_FILE_TMPDIR/two" .
 }
 
-# babeltrace2's lines: "time name {contexts and fields}", without packet contexts.
+# Prints babeltrace2's lines: "time name {contexts and fields}", without packet contexts.
 theirs() {
 	babeltrace2 --no-delta "$1" 2>/dev/null | sed -E \
 		-e 's/^\[([0-9:.]+)\] [^ ]+ ([^ ]+): \{ [^}]*\}(, )?/\1 \2 /' \
@@ -37,7 +37,7 @@ theirs() {
 		-e 's/\[[0-9]+\] = //g'
 }
 
-# waymark's JSON, converted to babeltrace2's text.
+# Prints waymark's JSON, converted to babeltrace2's text.
 ours() {
 	"$waymark" print --jsonl --all "$1" 2>/dev/null | python3 -c '
 import json, sys, time
@@ -67,7 +67,7 @@ for line in sys.stdin:
 }
 
 @test "print and babeltrace2 print the same values" {
-	# The two escape control sequences differently: compared below.
+	# The two tools escape control sequences differently; those lines are compared below.
 	theirs one | grep -v 'line' >theirs
 	ours one | grep -v 'line' >ours
 	[ "$(wc -l <theirs)" -gt 60 ]
@@ -148,7 +148,7 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 	# user-1-0: four packets of 264 bytes with 10 events each.
 	local size=$(stat -c %s one/user-1-0) whole step=11
 	[ "$size" -eq 1056 ]
-	[ -z "${WAYMARK_LONG-}" ] || step=1 # by 11, the boundary of the two is among the cuts
+	[ -z "${WAYMARK_LONG-}" ] || step=1 # step 11, so that the boundary between two packets is among the cuts
 	for ((cut = 528; cut < 1056; cut += step)); do
 		cp "$BATS_FILE_TMPDIR/one/user-1-0" one/user-1-0
 		truncate -s $cut one/user-1-0
@@ -158,7 +158,7 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 		[ $status -eq 5 ]
 		[ "$(wc -l <out)" -eq $whole ]
 		grep -q 'waymark: user-1-0: at offset' err
-		# babeltrace2 takes a second for each: only some.
+		# babeltrace2 takes a second for each, so it reads only some
 		(((cut - 528) % 99 && cut != 792)) && continue
 		"$waymark" info --repair one >out
 		grep -q 'user-1-0' out

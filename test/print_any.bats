@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark print of traces that other tracers wrote: windows, choices, formats,
-# several traces, growing ones, threads. The traces are real: $WAYMARK_CORPUS.
+# Tests waymark print on traces of other tracers: windows, selection, formats, several traces,
+# growing ones, threads. The traces are real: $WAYMARK_CORPUS.
 
 bats_require_minimum_version 1.5.0
 
@@ -14,7 +14,7 @@ setup() {
 	[ -f "$perf" ] || skip "not in the corpus: $perf"
 }
 
-lines() { # FILE...: of jsonl, how many
+lines() { # FILE...: prints the number of lines in jsonl files
 	"$waymark" print --jsonl "$@" 2>/dev/null | wc -l
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# probe_compare.bats - perf, waymark stat and waymark record attach to one stopped process, which then
-# runs: the same numbers, for uprobes and USDT probes of Debian's Python and PostgreSQL. Three
-# runs of each; twenty with WAYMARK_LONG. PostgreSQL is in the package group bench.
+# probe_compare.bats - perf, waymark stat and waymark record attach to the same stopped process,
+# which then runs: their numbers must be equal, for uprobes and USDT probes of Debian's Python and
+# PostgreSQL. Three runs of each; twenty with WAYMARK_LONG. PostgreSQL is in the package group
+# bench.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -40,7 +41,7 @@ await() {
 	until_true eval "$1"
 }
 
-# Adds all places of a program's probes to perf, as PROVIDER:NAME; in $sdt.
+# Adds all places of a program's probes to perf, as PROVIDER:NAME; their names are stored in $sdt.
 perf_adds() { # PROGRAM PROVIDER NAME...
 	local program=$1 provider=$2 name
 	shift 2
@@ -52,12 +53,12 @@ perf_adds() { # PROGRAM PROVIDER NAME...
 	done
 }
 
-# perf's events that are places of a probe: function__entry, function__entry_1 ...
+# Prints perf's events that are places of a probe: function__entry, function__entry_1 and so on.
 places() { # PROVIDER NAME
 	perf probe -l 2>/dev/null | grep -oE "sdt_$1:$2(_[0-9]+)? " | tr -d ' ' | paste -sd,
 }
 
-# Runs "$@" after all three have attached to it; then compares, for each line of `pairs`:
+# Runs "$@" after all three have attached to it; then compares the counts for each line of `pairs`:
 # "WAYMARK'S NAME|PERF'S NAMES|NAME IN THE TRACE".
 compare_one() {
 	local ours theirs recorded event names name listed perf_pid stat_pid record_pid p

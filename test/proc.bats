@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# proc.bats - counters of /proc as events: their values compared with the files, the times
-# of the readings, their processes, and the report of missed or refused readings.
+# proc.bats - tests counters of /proc as events: their values compared with the files, the times of
+# the readings, the processes, and the reports of missed or refused readings.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -33,7 +33,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# The values of a field, one a line, in order of time.
+# Prints the values of a field, one per line, in order of time.
 values() { # TRACE EVENT FIELD [FILTER]
 	waymark print --jsonl -e "$2" --filter "${4:-1}" "$1" |
 		python3 -c 'import json, sys
@@ -137,9 +137,9 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 @test "each CPU is an event, and the machine another" {
 	waymark record -q -e 'proc:cpu' -e proc:stat --every 1h -o t -- true
 	[ "$(values t proc:cpu cpu | sort -un | wc -l)" -eq "$(grep -c '^cpu[0-9]' /proc/stat)" ]
-	[ "$(count_of t proc:stat)" -eq 2 ] # at the beginning and at the end
+	[ "$(count_of t proc:stat)" -eq 2 ] # read at the beginning and at the end
 	values t proc:stat processes >got
-	[ "$(tail -1 got)" -gt "$(head -1 got)" ] # true was one
+	[ "$(tail -1 got)" -gt "$(head -1 got)" ] # `true` was one more process
 	[ "$(values t proc:stat btime | sort -u)" = "$(field_of btime /proc/stat)" ]
 }
 

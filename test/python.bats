@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# python.bats - the package of bindings/python, on traces recorded here and real ones.
+# python.bats - tests the package in bindings/python, on traces recorded here and on real ones.
 
 bats_require_minimum_version 1.5.0
 

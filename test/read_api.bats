@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# read_api.bats - <waymark/read.h>: the installed library reads the same as print,
-# exports no other symbols, and its header and page list the same functions.
+# read_api.bats - tests <waymark/read.h>: the installed library reads the same events as print and
+# exports no other symbols, and its header and manual page list the same functions.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Time, thread and name of each event, as examples/read.c writes them.
+# Prints time, thread and name of each event, as examples/read.c does.
 printed() {
 	"$waymark" print --jsonl "$@" 2>/dev/null | python3 -c '
 import json, sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record.bats - waymark record on real programs: its trace, its exit status, its end when a process
-# dies, and its messages about wrong names, directories and disks.
+# record.bats - tests waymark record on real programs: the trace, the exit status, its end when a
+# process dies, and its messages about wrong names, directories and disks.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -54,7 +54,7 @@ setup_file() {
 	EOF
 	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/app" -L"$WAYMARK_BUILD" \
 		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
-	# The same without the runtime: dormant until it is preloaded.
+	# The same program without the runtime: dormant until the runtime is preloaded.
 	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/bare"
 }
 
@@ -71,19 +71,19 @@ teardown() {
 	done
 }
 
-# Starts a command in the background; its pid is in $pid, its standard error in ./err. A shell
-# makes background commands ignore SIGINT, and CMD inherits that; this undoes it.
+# Starts a command in the background; its pid is in $pid, its standard error in ./err. A shell makes
+# background commands ignore SIGINT, and CMD inherits that; this undoes it.
 background() {
 	env --default-signal=INT "$@" >out 2>err 3>&- &
 	pid=$!
 	pids+=("$pid")
 }
 
-events() { # DIR [GREP]: the number of events that print finds
+events() { # DIR [GREP]: prints the number of events that waymark print finds
 	waymark print "$1" | grep -c "${2-}" || true
 }
 
-# The process whose parent is $1 and whose name is $2.
+# Prints the process whose parent is $1 and whose name is $2.
 child_of() {
 	local p
 	for p in /proc/[0-9]*; do
@@ -428,7 +428,7 @@ child_of() {
 	wait "$all" || [ "$?" -eq 143 ]
 	[ "$(events own 'id = -1')" -gt 100 ]
 	[ "$(events all 'id = -1')" -gt 100 ]
-	# By time: the events that both have are at the same times, and none occurs twice.
+	# By time: the events that both traces have are at the same times, and none occurs twice.
 	for t in all own; do
 		waymark print "$t" | grep 'app:.*id = -1' | cut -d' ' -f1 >$t.times
 		[ -z "$(uniq -d $t.times)" ]
@@ -462,7 +462,7 @@ child_of() {
 }
 
 @test "no file or process remains" {
-	# Not if other recordings run on this machine at the same time.
+	# Skipped if other recordings run on this machine at the same time.
 	export XDG_RUNTIME_DIR="$PWD/run"
 	mkdir -m 700 "$XDG_RUNTIME_DIR"
 	waymark record -q -o t -- "$W/app"

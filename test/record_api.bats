@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_api.bats - <waymark/list.h> and <waymark/record.h>: the examples, built outside of
+# record_api.bats - tests <waymark/list.h> and <waymark/record.h>: the examples, built outside of
 # the tree with an installed waymark, do the same as the command.
 
 bats_require_minimum_version 1.5.0
@@ -28,7 +28,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Names of the kernel's events, and of their fields, from the command.
+# Prints the names of the kernel's events, and of their fields, as the command lists them.
 listed() {
 	"$waymark" list --json --fields "$@" | python3 -c '
 import json, sys
@@ -104,7 +104,7 @@ for group in json.load(sys.stdin):
 	[ "$faults" -gt $((theirs * 9 / 10)) ] && [ "$faults" -lt $((theirs * 11 / 10)) ]
 }
 
-# totals FILTER... - lines of count_api without those of threads
+# totals FILTER... - prints the lines of count_api without those of threads
 totals() {
 	"$W/count_api" "$@" >all && grep -v '^ ' all
 }
@@ -124,8 +124,9 @@ totals() {
 	[[ $output == *"record the events with this filter"* ]]
 }
 
-# ./marked: 1000 events in each of two threads, then in a child; "die": then kill -9;
-# "wait": begins when the file ./go exists, then creates ./done, and ends when ./end exists.
+# ./marked emits 1000 events in each of two threads, then in a child. Arguments: "die": then kills
+# itself by SIGKILL; "wait": begins when the file ./go exists, then creates ./done, and ends when
+# ./end exists.
 marked() {
 	cat >marked.c <<-'END'
 	#include <pthread.h>
@@ -229,7 +230,7 @@ marked() {
 		rm -f go done end ready
 		./marked wait 3>&- &
 		pid=$!
-		until_true grep -qx marked "/proc/$pid/comm" # a shell until it calls exec
+		until_true grep -qx marked "/proc/$pid/comm" # it is a shell until it calls exec
 		until_idle "$pid"
 		"$W/count_api" marked:one '' -"${whose%:*}" "$pid" ready done >counts 3>&- &
 		counting=$!
@@ -284,7 +285,8 @@ marked() {
 	[ "$(grep -o 'arg1=.*' fetched | tr '\n' ' ')" = "arg1=-4 arg1=-2 arg1=0 arg1=2 arg1=4 " ]
 }
 
-# other FIRST THEN: the output of a change from one to the other goes into seen; ./two runs until an event of THEN arrived.
+# other FIRST THEN: changes a recording from FIRST to THEN and writes the output to the file seen;
+# ./two runs until an event of THEN arrived.
 other() {
 	local changing
 	rm -f end made
@@ -324,7 +326,7 @@ other() {
 	[ "$(uniq seen | tail -1)" = two:then ]
 	[ "$(grep -c two:first seen)" -lt "$(cat made)" ]
 	[ -w /sys/kernel/tracing/instances ] || return 0
-	# Kernel events, in a recording that began without them; and from some of them to others.
+	# Kernel events are added to a recording that began without them, and then changed.
 	local call=syscalls:sys_enter_clock_nanosleep
 	other two:first syscall:clock_nanosleep:enter
 	[ "$(uniq seen | head -1)" = two:first ]
@@ -350,7 +352,7 @@ other() {
 		[[ $output == *"CONFIG_HIST_TRIGGERS"* ]]
 }
 
-# Instances of the kernel's tracing that a process made.
+# Prints the instances of the kernel's tracing that a process created.
 instances() {
 	find /sys/kernel/tracing/instances -maxdepth 1 -name "waymark-$1-*" 2>/dev/null | wc -l
 }
@@ -363,7 +365,7 @@ no_instance() {
 	[ -w /sys/kernel/tracing ] || skip "instances are made by root"
 	"$W/trace" syscall:getppid sleep 600 >live 3>&- &
 	pid=$!
-	until_tracing $pid # if killed before it has a pump, the next start removes the instance
+	until_tracing $pid # if it was killed before it had a pump, the next start removes the instance
 	[ "$(instances $pid)" -eq 1 ]
 	local command=$(pgrep -P $pid -x sleep)
 	kill -9 $pid

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_kernel.bats - kernel events in a recording: their processes, that none is missing,
+# record_kernel.bats - tests kernel events in a recording: their processes, their completeness,
 # their order among the program's own events, and cleanup.
 
 bats_require_minimum_version 1.5.0
@@ -52,8 +52,8 @@ setup() {
 	fi
 }
 
-# Other processes may record on this machine, and be killed: an instance that remains after its
-# creator died is a leftover.
+# Other processes may record on this machine and be killed: an instance whose creator is dead is a
+# leftover.
 teardown() {
 	until_true none_left || { echo "left behind: $(left_behind)"; return 1; }
 }
@@ -102,7 +102,8 @@ none_left() {
 		-- bash -c '. "$0" && until_shows p 501 " calls:"' "$WAYMARK_SOURCE/test/wait.bash"
 	kill $pid
 	[ "$(waymark print p | grep -c " calls:")" -gt 500 ]
-	# kmem:kfree prints symbols: the process that packs them for the trace is excluded, too.
+	# kmem:kfree prints symbols, so a helper process packs them for the trace; it must be
+	# excluded, too.
 	waymark record -q -o a -a -e 'syscall:*' -e kmem:kfree -- sh -c "until [ -e go ]; do sleep 0.05; done; $W/calls 100" 3>&- & local command=$!
 	pump=$(pump_of $command)
 	until_true pgrep -P "$pump" -x waymark-syms
@@ -115,7 +116,7 @@ none_left() {
 }
 
 @test "a 32-bit program: unavailable events are reported; raw system calls are recorded" {
-	# getppid fifty times, then exit: no library of 32 bits is needed.
+	# Calls getppid fifty times and exits; needs no 32-bit library.
 	cat >narrow.c <<-'EOF'
 	static int call(int number, int argument)
 	{
@@ -218,7 +219,7 @@ none_left() {
 	[ "$(grep -c sys_enter_getppid s.json)" -gt 20 ]
 	run -1 grep -v "\"tid\":$tid," s.json
 	kill $pid
-	# One CPU: for program events as for kernel events.
+	# Restricts program events and kernel events to one CPU.
 	local first last cpus=($(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))'))
 	[ ${#cpus[@]} -gt 1 ] || skip "one CPU"
 	first=${cpus[0]} last=${cpus[-1]}
@@ -342,7 +343,8 @@ none_left() {
 	[[ $stderr == *"cannot write to 'small/t': No space left on device"* ]]
 	[[ $stderr =~ ([0-9]+)" events (".*", "([0-9]+)" lost (disk "([0-9]+)")" ]]
 	[ "${BASH_REMATCH[2]}" = "${BASH_REMATCH[3]}" ]
-	# The kernel's records about the task itself (its name, its mappings, its end) need the disk, too.
+	# The kernel's records about the task itself (its name, mappings and exit) are also written
+	# to the disk.
 	local sum=$((BASH_REMATCH[1] + BASH_REMATCH[2]))
 	[ "$sum" -ge 200000 ] && [ "$sum" -le 200100 ]
 }
@@ -362,7 +364,8 @@ none_left() {
 	[[ $output == *"'sched:sched_switch'; the kernel's events cannot be read: "*root* ]]
 }
 
-# The kernel prints system calls in its own way, and a bare %p as a different number: neither is compared.
+# The kernel prints system calls in its own way, and a bare %p as a different number, so these are
+# not compared.
 @test "events print as the kernel prints them, on this machine and on another" {
 	local other="$TRACEFS/instances/bats-print-$$" systems="sched signal task irq exceptions raw_syscalls" s
 	mkdir "$other"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_probe.bats - probes created for a recording: at functions, addresses and returns, at USDT notes, with
-# their arguments; on commands, processes, in containers; and their removal.
+# record_probe.bats - tests probes created for a recording: at functions, addresses and returns, at
+# USDT notes, with their arguments; on commands, processes, in containers; and their removal.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -74,7 +74,8 @@ setup() {
 	fi
 }
 
-# Other processes may use probes on this machine: the leftovers of a dead creator are waymark's.
+# Other processes may use probes on this machine, so only those of dead creators are leftovers of
+# waymark.
 teardown() {
 	local left
 	for _ in $(seq 600); do
@@ -107,12 +108,13 @@ record() {
 	[ "$status" -eq 0 ]
 }
 
-# The probes of a trace with their fields by name, as babeltrace2 reads them.
+# Prints the probes of a trace with their fields by name, as babeltrace2 reads them.
 fields() {
 	babeltrace2 "$1" | grep -E ' (u|uret)probe:| usdt:'
 }
 
-# babeltrace2 reads the same as print; it also shows the tasks' mappings ("[uprobes]").
+# Checks that babeltrace2 reads the same events as print; it also shows the tasks' mappings
+# ("[uprobes]").
 same_in_babeltrace() {
 	run -0 --separate-stderr babeltrace2 t
 	[ -z "$stderr" ]
@@ -361,14 +363,14 @@ same_in_babeltrace() {
 	keeper=$(pgrep -P $command -x waymark-probes)
 	until_true test -e t/kernel/formats
 	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events"
-	# Another process's probe at the same place, and another process's instance, remain.
+	# Another process's probe at the same place, and another process's instance, must remain.
 	echo "p:other_$$/tick $W/work:0x$(nm "$W/work" | awk '$3 == "tick" { print $1 }')" >>"$TRACEFS/uprobe_events"
 	mkdir "$TRACEFS/instances/other_$$"
 	local app=$(pgrep -P $command -x work)
 	kill -9 "$keeper" "$pump" "$command"
 	wait $command || true
 	kill "$app"
-	# The next start removes them, unless another process's start came first.
+	# The next start removes them, unless another process started recording first.
 	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events" || echo "# the probes were removed by another's start" >&3
 	run -0 waymark record -q -o next -e syscall:getppid -- true
 	run -1 grep "waymark_${command}_" "$TRACEFS/uprobe_events"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_sample.bats - sampling: the number of samples, their processes and call chains, the
+# record_sample.bats - tests sampling: the number of samples, their processes and call chains, the
 # description of tasks, losses, and the samples an ordinary user gets.
 
 bats_require_minimum_version 1.5.0
@@ -103,7 +103,7 @@ needs_tracepoints() {
 	[ -e /sys/kernel/tracing/events/syscalls/sys_enter_getcpu ] || skip "no tracefs we may use"
 }
 
-text() { # of a trace, one event a line
+text() { # prints a trace, one event per line
 	babeltrace2 "$1" 2>"$1.errors"
 }
 
@@ -243,7 +243,7 @@ text() { # of a trace, one event a line
 	kept=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' said)
 	echo "# kept $kept, lost $lost" >&3
 	[ "$lost" -gt 0 ]
-	# The records about the shell and pgrep that are lost meanwhile are counted, too.
+	# Includes the lost records about the shell and pgrep.
 	[ $((kept + lost)) -ge 800000 ]
 	[ $((kept + lost)) -le 800100 ]
 	[ "$(text t | grep -c getcpu)" = "$kept" ]
@@ -325,7 +325,7 @@ text() { # of a trace, one event a line
 	[[ $output == *"and not both"* ]]
 	run -2 waymark record -F 99 -g dwarf,77 -o t -- true
 	[[ $output == *"multiple of 8"* ]]
-	run -2 waymark record -c 1 -e app:one -o t -- true # and not each tick of a clock
+	run -2 waymark record -c 1 -e app:one -o t -- true # refused: it is not a kernel event and has no clock
 	[[ $output == *"put them after the -e they apply to"* ]]
 	run -2 waymark record -c 1 -o t -- true
 	[[ $output == *"shortest period"* ]]
@@ -350,7 +350,7 @@ text() { # of a trace, one event a line
 	waymark report k | grep -E '\[kernel.kallsyms\] +\[k\] schedule'
 }
 
-# Samples of ./grows without their times, which are corrected at the end, in sorted order.
+# Prints the samples of ./grow in sorted order, without their times, which are corrected at the end.
 samples_of() {
 	python3 - "$1" <<-'END'
 	import re, sys
@@ -392,7 +392,7 @@ same_samples() {
 	sed 's/static void early/void late/; /^int main/,$d' grows.c >late.c
 	gcc -O1 -shared -fPIC -o late.so late.c
 	gcc -O1 -o grows grows.c -ldl
-	# The records of one CPU are written in order; another CPU's may be later.
+	# The records of one CPU are written in order; those of another CPU may be later.
 	cpu=$(taskset -pc $$ | sed 's/.*: *//; s/[,-].*//')
 	waymark record -q --preload none -F 500 -g dwarf,4096 -e sw:cpu-clock -o t -- taskset -c "$cpu" ./grows 3>&- &
 	recording=$!

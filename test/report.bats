@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark report: shares equal perf report's, keys of events and fields, graphs,
-# limits, JSON, what is said when something is missing.
+# Tests waymark report: shares equal to perf report's, keys from events and fields, graphs, limits,
+# JSON, and messages when something is missing.
 
 bats_require_minimum_version 1.5.0
 load perf
 
 setup_file() {
-	# perf requires a HOME. perf report names functions of the vdso only if a recording without -N left a
-	# copy of the vdso in HOME/.debug, so these tests have a HOME of their own with such a copy.
+	# perf requires a HOME. perf report names functions of the vdso only if an earlier recording
+	# without -N left a copy of the vdso in HOME/.debug, so these tests have a HOME of their own
+	# with such a copy.
 	export HOME="$BATS_FILE_TMPDIR"
 	perf_record -q --buildid-all -e page-faults -c 1 -o "$HOME/all.data" true >/dev/null 2>&1 || true
 }
@@ -57,8 +58,8 @@ make_program() {
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
 		python3 "$compare" "$waymark" $file.data sym
 	done
-	# Of the whole machine, only this program and the idle tasks: perf does not find the files of a process
-	# in another mount namespace, or of one that exited and was removed.
+	# Selects only this program and the idle tasks: perf does not find the files of a process in
+	# another mount namespace, or of one that exited and was removed.
 	for options in "" --no-children; do
 		# shellcheck disable=SC2086
 		python3 "$compare" "$waymark" all.data comm,dso,sym "(busy$$|swapper)$" $options
@@ -80,7 +81,8 @@ make_program() {
 		done
 	fi
 	"$waymark" report chains.data --hierarchy --percent-limit 10 --stdio >text
-	# One row of each level: the command, the program, its function; each in its own column.
+	# There is one row on each level: the command, the program, its function; each in its own
+	# column.
 	[ "$(grep -v '^#' text | sed 's/^ *[0-9.]*% *[0-9]* *//; /^ *Self/d; /^$/d')" = $'busy\nbusy\n[.] spin' ]
 	grep -q 'rows below the limit' text
 	"$waymark" report chains.data --hierarchy -g callee --json | python3 -c '
@@ -116,7 +118,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	END
 	gcc -O2 -g inlined.c -o inlined
 	perf_record -N -q -e cpu-clock -F 4000 -o p.data ./inlined
-	# Of other objects perf asks addr2line, which names files otherwise now and then.
+	# For other objects perf calls addr2line, which sometimes names files differently.
 	python3 "$compare" "$waymark" p.data srcline 'inlined.c:' --no-children
 	"$waymark" report p.data -s srcline --json >line.json
 	"$waymark" report p.data -s sym --inline --json >inline.json
@@ -252,7 +254,7 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	perf_record -N -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
 	perf_record -N -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
 	for file in flat chains; do
-		# Long enough to be cut in three.
+		# The file must be long enough to be split into three parts.
 		[ "$(stat -c %s $file.data)" -gt 6000000 ]
 		for options in "-s comm,dso,sym" "-s pid,cpu,sym --hierarchy" "-g caller --no-children -s sym" \
 			"-s tid,dso --json" "-s event,comm,sym -c faults" "-s sym --weight count --rows 5 -g callee"; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# run_tests.bats - tools/run-tests and tools/configure on a small tree: a test that was not built fails, and
-# a package that is installed later is found.
+# run_tests.bats - tests tools/run-tests and tools/configure on a small tree: a test that was not
+# built fails, and a package that is installed later is found.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# sanitizers.bats - the platform and its unit tests once more, under the sanitizers: all unit tests
-# under AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under ThreadSanitizer
-# (WAYMARK_LONG=1: all). The guest's code is built without sanitizers, because it runs inside other
-# programs.
+# sanitizers.bats - builds the platform and its unit tests with sanitizers and runs them: all unit
+# tests under AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under
+# ThreadSanitizer (WAYMARK_LONG=1: all). The guest's code is built without sanitizers, because it
+# runs inside other programs.
 
 load torture/common
 
-# Configures a build folder: $1 name, $2 meson's b_sanitize. Without optimization, which takes more time than
-# it saves.
+# Configures a build folder: $1 name, $2 meson's b_sanitize. Builds without optimization, because
+# optimizing takes more time than it saves.
 configure() {
 	dir=$WAYMARK_BUILD/$1
 	"$WAYMARK_SOURCE/tools/configure" "$dir" "-Db_sanitize=$2" -Db_lundef=false -Doptimization=0
@@ -18,20 +18,20 @@ build() {
 	ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 || { tail -40 "$dir/build.log"; return 1; }
 }
 
-# Runs these unit tests of the folder (none: all).
+# Runs the given unit tests of the folder; without names, all.
 units() {
 	meson test -C "$dir" --no-rebuild --suite unit --print-errorlogs --timeout-multiplier 4 "$@" >"$dir/test.log" 2>&1 ||
 		{ tail -80 "$dir/test.log"; return 1; }
 	! grep -h -A 6 'runtime error:' "$dir"/meson-logs/testlog.txt || return 1
 }
 
-# The last command of a target, which links it: $1 build folder, $2 target.
+# Prints the command that links a target: $1 build folder, $2 target.
 linking() {
 	ninja -C "$1" -t commands "$2" | tail -n 1
 }
 
-# Builds a unit test from those objects of the platform that the linker takes for it in the plain build:
-# for most tests a few of hundreds.
+# Builds a unit test from only those objects of the platform that the linker uses for it in the
+# plain build: for most tests, a few of several hundred.
 build_alone() {
 	local link objects
 	objects=$(cd "$WAYMARK_BUILD" && eval "$(linking "$WAYMARK_BUILD" "$1") -Wl,--trace -o /dev/null" |
@@ -74,7 +74,8 @@ build_alone() {
 	for one in ring-pool_test ring-pool_crowd_test collect-pump_test collect-snapshot_test collect-hostile_test \
 		base-loop_test analysis-pass_parts_test; do
 		build_alone "$one"
-		# The corpus has no threads of its own: the made recordings have all that parts do.
+		# Runs without the corpus, which adds no threads: the generated recordings cover all
+		# parts.
 		env -u WAYMARK_CORPUS "$dir/$one" >"$dir/test.log" 2>&1 || { tail -80 "$dir/test.log"; return 1; }
 	done
 }

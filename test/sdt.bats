@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# sdt.bats - -DWAYMARK_SDT: the same place traced by readelf, perf and bpftrace
-# and recorded by waymark at once.
+# sdt.bats - tests -DWAYMARK_SDT: readelf, perf and bpftrace trace the same place that waymark
+# records at the same time.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# stat.bats - waymark stat: its counts compared with perf stat's, on one process to
-# which both attached before it ran; its options, messages and statuses.
+# stat.bats - compares the counts of waymark stat with those of perf stat, on one process to which
+# both attached before it ran; tests its options, messages and statuses.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -77,14 +77,14 @@ need_perf() {
 	perf stat -e page-faults true 2>/dev/null || skip "perf does not run here: nothing to compare with"
 }
 
-# Waits until the process holds that many counters (for each thread); then it enables them.
+# Waits until the process holds this many counters (for each thread) and enables them.
 wait_for_counters() {
 	until_true eval '[ "$(find "/proc/'"$1"'/fd" -lname "anon_inode:*perf_event*" | wc -l)" -ge '"$2"' ]'
 	until_idle "$1"
 }
 
-# Starts ./work stopped, attaches both, lets it run; their counts in by_perf and by_waymark,
-# by line. Arguments: events for perf, the same for waymark, how many.
+# Starts ./work stopped, attaches both, and lets it run; their counts are in by_perf and by_waymark,
+# line by line. Arguments: events for perf, the same for waymark, their number.
 count_with_both() {
 	./work stop &
 	pid=$!
@@ -114,7 +114,7 @@ count_with_both() {
 	for ((i = 0; i < runs; i++)); do
 		count_with_both $perf_events $events 8
 		[ "$by_perf" = "$by_waymark" ] || { paste perf.out waymark.out; return 1; }
-		# Three times 300 of each, at least.
+		# At least three times 300 of each.
 		[ "$(sed -n 1p <<<"$by_waymark")" = 900 ]
 		[ "$(sed -n 2p <<<"$by_waymark")" = 900 ]
 		[ "$(sed -n 6p <<<"$by_waymark")" -ge 900 ]
@@ -130,7 +130,7 @@ count_with_both() {
 	count_with_both $probe,$probe uprobe:./work:tick,uretprobe:./work:tick 2
 	[ "$by_perf" = "$by_waymark" ] || { paste perf.out waymark.out; return 1; }
 	[ "$(sed -n 1p <<<"$by_waymark")" = 900 ]
-	# perf's own probe is an ordinary kernel event.
+	# A probe of perf is an ordinary kernel event.
 	run -3 waymark stat -x, -o out -e $probe -- ./work
 	[ "$(cut -d, -f1 out)" = 900 ]
 }
@@ -200,7 +200,7 @@ count_with_both() {
 		--filter 'count == 7 || (count & 64) != 0 && $comm == "si*"' -e syscall:write:exit \
 		--filter 'ret < 10' -e syscall:write -- ./sizes
 	[ "$(counts)" = "10 38 9 100" ]
-	# Before any -e: applies to all, together with their own filters.
+	# Before any -e, a filter applies to all events, together with their own filters.
 	run -0 waymark stat -x, -o out --filter 'count > 50' -e syscall:write --filter 'count <= 60' \
 		-e syscall:write -- ./sizes
 	[ "$(counts)" = "10 50" ]
@@ -220,7 +220,7 @@ count_with_both() {
 	[[ $output == *"does not contain sw:page-faults"* ]]
 	run -2 waymark stat -e syscall:write --filter 'count % 2 == 0' -e syscall:write -- ./sizes
 	[[ $output == *"is named twice"* ]]
-	# Without children: those of the shell are not counted, its own events are.
+	# Without children: the shell's children are not counted, but its own events are.
 	run -0 waymark stat -i -x, -o out -e syscall:write --filter 'count % 2 == 0' -- sh -c './sizes; echo 123 >/dev/null'
 	[ "$(counts)" = 1 ]
 	run -2 waymark stat -e syscall:write --filter 'cuont > 5' -p $$
@@ -234,7 +234,7 @@ count_with_both() {
 	[[ $output == *"10,,syscall:write,"* ]]
 }
 
-# The sum of the counts of rows "COUNT,EVENT,..." of an event.
+# Adds the counts of an event in rows "COUNT,EVENT,...".
 sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print n + 0 }' out; }
 
 @test "--by: rows add up to the total, for threads and children, for running processes, for all" {
@@ -243,7 +243,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -3 waymark stat -x, -o out -e syscall:write,syscall:write:exit --by comm,tid -- ./work
 	[ "$(sum_by syscall:write)" = 900 ]
 	[ "$(sum_by syscall:write:exit)" = 900 ]
-	# main, its thread, its child: 300 each.
+	# 300 each by main, its thread and its child.
 	[ "$(grep -c '^300,syscall:write,work,' out)" = 3 ]
 	run -3 waymark stat -i -x, -o out -e syscall:write --by comm -- ./work
 	[ "$(sum_by syscall:write)" = 300 ]
@@ -258,7 +258,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	wait $waymark_pid
 	[ "$(sum_by syscall:write)" = 900 ]
 	grep -q "^600,syscall:write,1,$pid$" out
-	# All processes: the program's events are included.
+	# The program's events are included in all processes.
 	run -0 waymark stat -a -x, -o out -e syscall:write --by comm,count -- sh -c './work; true'
 	[ "$(grep '^[0-9]*,syscall:write,work,1$' out)" = 900,syscall:write,work,1 ]
 }
@@ -326,7 +326,8 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -2 waymark stat --append -e page-faults:u -- true
 }
 
-# CMD writes ten times at once, then seven times after something was counted; the intervals in `out` show it.
+# CMD writes ten times at once, and seven times more after something was counted, which the
+# intervals in `out` show.
 delayed() {
 	local write='import os, sys, time
 	fd = os.open("/dev/null", os.O_WRONLY)
@@ -346,7 +347,7 @@ delayed() {
 	fi
 	delayed waymark stat -D 2000 -I 100 -x, -o out -e syscall:write
 	[ "$(awk -F, '{ n += $2 } END { print n }' out)" = 7 ]
-	awk -F, 'NR == 1 { exit !($1 < 2) }' out # its time began with the counting
+	awk -F, 'NR == 1 { exit !($1 < 2) }' out # its time starts when counting starts
 	delayed waymark stat -D 2000 -I 100 -x, -o out -e syscall:write --filter 'count + 0 == 1'
 	[ "$(awk -F, '{ n += $2 } END { print n }' out)" = 7 ]
 	awk -F, 'NR == 1 { exit !($1 < 2) }' out
@@ -366,7 +367,7 @@ delayed() {
 	run -2 waymark stat -D -2 -e page-faults:u -- true
 	need_tracepoints
 	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
-	for filter in --preload=none --filter=count+0==1; do # in the kernel, from the stream
+	for filter in --preload=none --filter=count+0==1; do # counted in the kernel, and from the stream of events
 		run -0 waymark stat -D -1 -x, -o out -e syscall:write --by comm $filter -- sh -c './work; true'
 		[ "$(grep -c '^[0-9]*,syscall:write,' out)" = 0 ]
 		run -5 waymark stat -D 60000 -x, -o out -e syscall:write --by comm $filter -- sh -c './work; true'
@@ -428,7 +429,7 @@ delayed() {
 	import json, sys
 	d = json.loads(sys.argv[1])
 	names = [e["event"].removesuffix(":u") for e in d["events"]]
-	# Counted or not: a default event that is unavailable is not a failure.
+	# An unavailable default event is not a failure, whether or not it is counted.
 	assert names[:4] == ["sw:task-clock", "sw:context-switches", "sw:cpu-migrations", "sw:page-faults"], names
 	assert d["elapsed_ns"] > 0 and d["runs"] == 1
 	fault = d["events"][3]
@@ -451,7 +452,7 @@ delayed() {
 }
 
 @test "-I: intervals add up to the total" {
-	# 20 times 900 faults at least, over a second and a half.
+	# At least 20 times 900 faults, over a second and a half.
 	run -0 waymark stat -I 100 -x, -o parts -e page-faults:u -- sh -c 'for i in 1 2 3 4 5; do ./work; sleep 0.3; done; true'
 	[ "$(wc -l <parts)" -ge 4 ]
 	[ "$(awk -F, '{ n += $2 } END { print n }' parts)" -ge 4500 ]
@@ -480,7 +481,7 @@ delayed() {
 	run -0 timeout 50 waymark stat -x, -e page-faults:u -p $!
 	waymark stat -o /dev/null -a -e cpu-clock -- true 2>why || skip "$(cat why)"
 	run -0 waymark stat -a -x, -e cpu-clock -- sleep 0.2
-	# Each CPU's clock runs all the time.
+	# The clock of each CPU runs all the time.
 	[ "${output%%.*}" -ge "$((200 * $(getconf _NPROCESSORS_ONLN)))" ]
 }
 

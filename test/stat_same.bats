@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# stat_same.bats - one stopped process counted by perf stat, by a BPF program and
-# from the stream of events at once: the same numbers, whatever the scheduler does.
+# stat_same.bats - counts one stopped process by perf stat, by a BPF program and from the stream of
+# events at the same time: the numbers must be equal, whatever the scheduler does.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -105,7 +105,7 @@ teardown() {
 	[ -z "${pid-}" ] || kill -9 "$pid" 2>/dev/null || true
 }
 
-# Until a condition holds: a function and its arguments.
+# Waits until a condition holds; the condition is a function and its arguments.
 wait_until() {
 	local i
 	for ((i = 0; i < 3000; i++)); do
@@ -117,7 +117,7 @@ wait_until() {
 
 is_stopped() { [[ $(cat "/proc/$pid/stat") == *") T "* ]]; }
 holds_counters() { [ "$(find "/proc/$1/fd" -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l)" -ge "$2" ]; }
-# The recorder of a command in the background: its own child, which has rings of the tasks.
+# Waits until the recorder of a background command, its child, has rings for the tasks.
 streams() {
 	local pump
 	for pump in $(pgrep -P "$1"); do
@@ -126,11 +126,12 @@ streams() {
 	return 1
 }
 
-# "COUNT EVENT" of each event, from rows "COUNT,EVENT,...".
+# Prints "COUNT EVENT" for each event, from rows "COUNT,EVENT,...".
 sums() { awk -F, '$1 ~ /^[0-9]+$/ && $2 != "" { n[$2] += $1 } END { for (e in n) print n[e], e }' "$1" | sort -k2; }
 
-# Events that the task does not cause itself may fall into the microsecond between the ends of two
-# counters: once for each of the four tasks that exit. Counts of calls are equal.
+# Compares the counts. Events that the task does not cause itself may fall into the microsecond
+# between the ends of two counters: once for each of the four tasks that exit. Counts of calls must
+# be equal.
 same() {
 	diff <(grep -v 'sched_switch\|sched_waking' "$1") <(grep -v 'sched_switch\|sched_waking' "$2")
 	paste -d' ' "$1" "$2" | awk '$2 != $4 || $1 - $3 > 4 || $3 - $1 > 4 { print; bad = 1 } END { exit bad }'
@@ -145,7 +146,7 @@ same() {
 	local by_perf=$!
 	waymark stat -x, -o kernel.out -e $events --by tid -p $pid 2>kernel.err &
 	local by_kernel=$!
-	# Intervals are for the stream; this one never ends.
+	# Intervals select counting from the stream; this interval never ends.
 	waymark stat -x, -o stream.out -I 86400000 -e $events --by tid -p $pid 2>stream.err &
 	local by_stream=$!
 	wait_until holds_counters $by_perf 5
@@ -155,7 +156,7 @@ same() {
 	kill -CONT $pid
 	wait $pid
 	wait $by_stream
-	wait $by_kernel || [ $? = 5 ] # a BPF program that found another instance running reports it
+	wait $by_kernel || [ $? = 5 ] # status 5: a BPF program could not run because another instance was running
 	wait $by_perf || true
 	grep -v '^#' perf.out | grep . | awk -F, '{ print $1, $3 }' | sort -k2 >want
 	sums stream.out >stream
@@ -164,7 +165,7 @@ same() {
 		sums kernel.out >kernel
 		same want kernel
 	}
-	# Two threads, a child.
+	# The process creates two threads and a child.
 	grep -q '^3 sched:sched_process_fork$' want
 }
 

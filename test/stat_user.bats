@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# stat_user.bats - waymark stat of programs' own events: counts that are exact
-# through threads, forks, exec, dlopen, signals and kill -9; beside the
-# kernel's events and beside other recorders; of running processes.
+# stat_user.bats - tests waymark stat on programs' own events: counts are exact through threads,
+# forks, exec, dlopen, signals and kill -9; together with the kernel's events and with other
+# recorders; on running processes.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -81,7 +81,7 @@ teardown() {
 	for one in ${pids-}; do kill -9 "$one" 2>/dev/null || true; done
 }
 
-# Counts a torture program and compares with its tally; lost events are reported and give status 5.
+# Counts a torture program and compares with its tally. Lost events must be reported, with status 5.
 counted() {
 	local status=0
 	rm -f "$W/tally"
@@ -166,8 +166,8 @@ steps() {
 	until_true eval '[ "$(ls /proc/$pid/task | wc -l)" -ge 3 ]'
 }
 
-# within_the_main_one FILE OPTION...: counts some steps, at most as many as the main thread makes from before
-# that count until after it; all three threads would make more.
+# within_the_main_one FILE OPTION...: counts some steps: at most as many as the main thread makes
+# from before the count until after it; the three threads together would make more.
 within_the_main_one() {
 	local file=$1
 	shift
@@ -206,7 +206,7 @@ within_the_main_one() {
 	[ "$(cut -d, -f1 killed)" -gt 0 ]
 }
 
-# The program that $pid counts has started its threads: it may be ended now.
+# Waits until the program $pid has started its threads, so that it may be ended.
 stepping() {
 	[ "$(ls "/proc/$(pgrep -P $pid steps)/task" | wc -l)" -ge 3 ]
 }
@@ -227,7 +227,7 @@ end_steps() {
 	pid=$!
 	end_steps
 	[ "$(cut -d, -f1 one)" = "$(cut -d' ' -f1 one.done)" ]
-	# The counting command is killed: the program continues, and can be counted again.
+	# The counting command is killed: the program continues and can be counted again.
 	waymark stat -e steps:step -- "$W/steps" >again.done &
 	pid=$!
 	until_true stepping
@@ -280,7 +280,7 @@ end_steps() {
 	steps
 	run -0 waymark stat --per-thread -x, -o around -e steps:step -p $pid -- \
 		waymark stat -D 300 --per-thread -x, -o each -e steps:step -p $pid -- sleep 1.5
-	# Each thread: some steps, and fewer than a count has that began before the delay.
+	# Each thread has some steps, but fewer than in a count that began before the delay.
 	[ "$(awk -F, 'NR == FNR { all[$1] = $2; next } $2 > 0 && $2 < all[$1]' around each | wc -l)" = 3 ]
 	kill -9 $pid
 }
@@ -296,7 +296,8 @@ end_steps() {
 	[[ $stderr == *"no field to count by"* ]]
 	run --separate-stderr -5 waymark stat -e many:e6 --by nope -- "$W/many"
 	[[ $stderr == *"350 events of 'many:e6' are not in the tables, because they lack one of the fields 'nope'"* ]]
-	# More values than rows: bounded, and the others are counted.
+	# More values than rows: the number of rows is limited, and the other events are counted
+	# together.
 	cat >wide.c <<-'END'
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(wide, value, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)));

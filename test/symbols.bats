@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Names of addresses equal perf script's: for new recordings of programs that
-# fork and exec, for stacks unwound by the programs' tables, and for the
-# corpus, whose programs are missing, but whose mappings are recorded.
+# Checks that names of addresses equal perf script's: for new recordings of programs that fork and
+# exec, for stacks unwound by the programs' tables, and for the corpus, which has recorded mappings
+# but not the programs.
 
 bats_require_minimum_version 1.5.0
 
@@ -32,7 +32,7 @@ need_perf() {
 	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
-# Names and objects, line by line.
+# Prints names and objects, line by line.
 plain() {
 	sed -E 's/^\s+//; s/\s+$//; /^$/d; s/^[0-9a-f]+ //'
 }
@@ -58,7 +58,7 @@ compare() { # FILE [WORD...]
 	need_perf
 	perf record -N -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
 	compare it.data unwind
-	# At least 99 of 100 are complete.
+	# At least 99 of 100 chains must be complete.
 	samples=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' said)
 	whole=$(sed -n 's/^ *\([0-9]*\) stacks whole$/\1/p' said)
 	[ "$samples" -gt 100 ]
@@ -87,7 +87,7 @@ compare() { # FILE [WORD...]
 		case $file in
 		*.pb_text | *corrupted* | *piped.ctx* | *header_features*) continue ;;
 		esac
-		# Only objects: perf uses this machine's kernel for a file that names none.
+		# Compares only objects: perf uses this machine's kernel for a file that names none.
 		# perf names kernel modules by their files when the file has their build ids.
 		perf script --no-inline -i "$file" -F ip,sym,dso 2>/dev/null | plain |
 			sed -E 's/.*\((.*)\)$/\1/; s|^/lib/modules/.*/([^/]*)\.ko$|[\1]|; /^\[/s/-/_/g' >theirs

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark top: results while a program runs whose functions take known parts
-# of its time; as text, as JSON, on a terminal (tmux). No file remains, however
-# it ends.
+# Tests waymark top: results while a program runs whose functions take known parts of its time, as
+# text, as JSON, and on a terminal (tmux). No file remains, however it ends.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -54,7 +53,8 @@ folders() {
 	find /dev/shm /tmp -maxdepth 1 -name 'waymark-live-*' -user "$(id -u)" | sort
 }
 
-# Waits until all folders that were not in BEFORE are gone, also those of other recordings on this machine.
+# Waits until all folders that were not in BEFORE are gone, including those of other recordings on
+# this machine.
 nothing_left() { # BEFORE
 	local new
 	new=$(comm -13 <(echo "$1") <(folders))
@@ -86,7 +86,7 @@ none_of() {
 }
 
 @test "each refresh is a block of text or a line of JSON; the last one has the last events" {
-	run -0 --separate-stderr "$waymark" top --refreshes 2 -d 0.2 -e sw:cpu-clock -F 200 -- "$W/busy" # CMD would continue
+	run -0 --separate-stderr "$waymark" top --refreshes 2 -d 0.2 -e sw:cpu-clock -F 200 -- "$W/busy" # CMD alone would continue
 	[ "$(grep -c '^Seconds  Events/s  Events  Lost  Late$' <<<"$output")" -eq 2 ]
 	[[ $output == *"# sw:cpu-clock: "*" events/s"* ]]
 	run -124 --separate-stderr "$waymark" top -d 30 -e sw:cpu-clock -F 500 -s sym --stdio -- timeout 0.5 "$W/busy"
@@ -126,12 +126,12 @@ none_of() {
 	[[ $output == *"nosuchfield"* ]]
 }
 
-# The folder of a top; other recordings have one, too.
+# Prints the folder of a top; other recordings have one, too.
 folder_of() {
 	find "/proc/$1/fd" -lname '*/waymark-live-*' -printf '%l\n' | head -1
 }
 
-# It has samples of some time.
+# Waits until it has samples of some time.
 sampled_much() {
 	local folder
 	folder=$(folder_of "$1")
@@ -197,7 +197,7 @@ wait_for() {
 	wait_for 'halve or double'
 	$tmux send-keys x p
 	wait_for 'PAUSED'
-	# The calls of the first row that has calls: from main down.
+	# Opens the calls of the first row that has any, from main downwards.
 	for ((row = 0; row < 6; row++)); do
 		$tmux send-keys Enter
 		sleep 0.1

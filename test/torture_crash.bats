@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_crash.bats - kill -9 of `waymark record`, of its pump, and of both, at
-# random moments, on a disk and in memory: the traced program does not notice,
-# and of the trace everything whole is read, by us and by babeltrace2.
+# torture_crash.bats - kills `waymark record`, its pump, or both, by SIGKILL at random moments, with
+# traces on a disk and in memory: the traced program is not affected, and waymark and babeltrace2
+# read all complete packets of the trace.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -10,7 +10,7 @@ load torture/common
 setup_file() {
 	torture_setup_file
 	torture_build crash
-	# Not where other recordings are: what is left behind is counted.
+	# Uses a separate runtime folder, because left-over folders are counted.
 	export XDG_RUNTIME_DIR="$W/run"
 	mkdir -m 700 "$XDG_RUNTIME_DIR"
 }
@@ -24,17 +24,17 @@ teardown() {
 	rm -rf "$disk" "${memory:-$disk}"
 }
 
-# What check says of the trace $1, which has its own tally.
+# Prints the result of check for the trace $1, which has its own tally.
 check_one() {
 	"$W/check" "$1" "$1.tally" "ftbc$let_go" >check.out || { cat check.out "$1.err"; ls -l "$1"; return 1; }
 }
 
-# The torture events of a text, as "KIND WRITER NUMBER" in each writer's order.
+# Prints the torture events of a text, as "KIND WRITER NUMBER", in each writer's order.
 events_of() {
 	sed -En 's/.* torture:([a-z]+): .*who = ([0-9]+), n = ([0-9]+).*/\1 \2 \3/p' | sort -s -n -k2,2
 }
 
-# What babeltrace2 finds in the traces $paths is what print found.
+# Checks that babeltrace2 finds the same events in the traces $paths as print did.
 agree() {
 	[ ${#paths[@]} -gt 0 ] || return 0
 	babeltrace2 "${paths[@]}" 2>bt.err | events_of >theirs
@@ -46,7 +46,7 @@ agree() {
 	paths=()
 }
 
-# print, in the file $2, finds every whole packet of the trace $1.
+# Checks that print, whose output is in the file $2, found every complete packet of the trace $1.
 print_is_whole() {
 	local status=0 whole
 	waymark print "$1" >"$2" 2>print.err || status=$?
@@ -56,9 +56,9 @@ print_is_whole() {
 	[ "$(grep -c ' torture:' "$2")" = "$whole" ]
 }
 
-# Everything about the trace $1.
+# Runs all checks on the trace $1.
 look_at() {
-	if [ ! -e "$1/metadata" ]; then # killed before there was a trace
+	if [ ! -e "$1/metadata" ]; then # the recorder was killed before it created a trace
 		if waymark print "$1" >none 2>&1; then return 1; fi
 		without=$((without + 1))
 		return 0
@@ -96,7 +96,8 @@ crashes() {
 	echo "# $1, $(stat -f -c %T "$3"): $2 kills, $without before there was a trace," \
 		"$parts left part of a packet, $repaired were repaired, $due events were emitted before, $compared read" >&3
 	[ "$compared" -gt $((due / 10)) ]
-	# What both left goes when the next one begins; a folder without a lock is young.
+	# The next recording removes the folders that both left; a folder without a lock must be old
+	# enough.
 	waymark record -q -o last -- true 2>/dev/null || true
 	[ -z "$(find "$XDG_RUNTIME_DIR" -name lock)" ]
 }

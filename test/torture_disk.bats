@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_disk.bats - a disk under the trace that is full, fills, or gets room
-# again: said at once, what was written kept, every lost event counted, status 5.
+# torture_disk.bats - tests a disk that is full, becomes full, or gets free space again while a
+# trace is written: the failure is reported at once, complete data is kept, every lost event is
+# counted, and the status is 5.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -25,8 +26,8 @@ teardown() {
 	[ ! -d "$small" ] || umount "$small"
 }
 
-# Records into $small/trace programs that are killed while they emit. Status 5,
-# the sum is right, babeltrace2 reads what print does. $1: what check allows.
+# Records programs that are killed while they emit, into $small/trace. The status must be 5, the sum
+# correct, and babeltrace2 must read the same as print. $1: the losses that check permits.
 recorded_with_loss() {
 	local done_ begun recorded sum
 	rm -f "$W/tally"
@@ -51,13 +52,13 @@ recorded_with_loss() {
 
 @test "a disk that fills" {
 	head -c 38M /dev/zero >"$small/ballast"
-	recorded_with_loss l # the losses could not be written either: they were said
+	recorded_with_loss l # the losses could not be written to the trace either, but were reported
 }
 
 @test "a disk that fills and gets room again: what comes then is recorded" {
 	head -c 39900000 /dev/zero >"$small/ballast"
 	(
-		for _ in $(seq 6000); do # until it is full, and events were lost for that
+		for _ in $(seq 6000); do # until the disk is full and events were lost for that reason
 			[ "$(df --output=avail "$small" | tail -1)" -ge 64 ] || break
 			sleep 0.01
 		done

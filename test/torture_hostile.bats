@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_hostile.bats - programs that scribble over the memory they share with
-# the pump and send it nonsense: they spoil their own events and nothing else.
+# torture_hostile.bats - programs overwrite the memory that they share with the pump and send it
+# invalid messages: they damage only their own events.
 
 bats_require_minimum_version 1.5.0
 load torture/common

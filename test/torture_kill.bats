@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_kill.bats - kill -9 of traced programs at random moments: what was
-# committed is read back, the neighbour loses nothing, the account is exact.
+# torture_kill.bats - kills traced programs by SIGKILL at random moments: committed events are read
+# back, the other process loses nothing, and the accounts are exact.
 
 bats_require_minimum_version 1.5.0
 load torture/common

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_module.bats - modules come and go, recorders come, go and change their
-# minds, callbacks are connected and disconnected, all while threads trace.
+# torture_module.bats - modules are loaded and unloaded, recorders start, stop and change their
+# rules, and callbacks are connected and disconnected, all while threads trace.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -69,14 +69,14 @@ teardown() {
 	rm -rf "$W/other"
 }
 
-# No process has a file of this folder open.
+# Succeeds when no process has a file of this folder open.
 is_closed() {
 	[ -z "$(find /proc/[0-9]*/fd -lname "$1*" 2>/dev/null)" ]
 }
 
-# Records process $pid for a moment into a folder of its own; the trace, if there is one, has no hole. On a
-# busy machine the moment may be over before the recording began, or the command is killed before it handles
-# signals: then its pump ends the trace, a little later.
+# Records process $pid for a moment into a separate folder. The trace, if there is one, must have no
+# gap. On a busy machine the moment may be over before the recording began, or the command is killed
+# before it handles signals; then its pump ends the trace a little later.
 attach_for() {
 	local other
 	other=$(mktemp -u "$BATS_TEST_TMPDIR/other.XXXXXX")
@@ -85,7 +85,7 @@ attach_for() {
 	[ ! -e "$other/metadata" ] || "$W/check" "$other" "$W/tally" ftbp
 }
 
-# Records process $pid until events of it are in the trace; there is no hole between them.
+# Records process $pid until its events are in the trace; there must be no gap between them.
 attach_until_recorded() {
 	local other=$BATS_TEST_TMPDIR/last recorder
 	env --default-signal=INT waymark record -q -e 'torture:*' -p "$pid" -o "$other" 3>&- &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_process.bats - programs that fork, exec, and end threads in every way
-# while they trace: each process and thread records its own, nothing leaks.
+# torture_process.bats - programs fork, exec, and end threads in every way while they trace: each
+# process and thread records its own events, and nothing leaks.
 
 bats_require_minimum_version 1.5.0
 load torture/common

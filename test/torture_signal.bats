@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_signal.bats - signal handlers that trace, nest, fork, and leave by
-# siglongjmp, at random and at every single instruction of an event.
+# torture_signal.bats - signal handlers trace, nest, fork, and leave by siglongjmp, at random
+# moments and at every instruction of an event.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -38,7 +38,7 @@ setup_file() {
 
 paths=("text 10" "fixed 167" "fixed 10" "bytes 10")
 
-# HANDLER [RECORD-OPTION...]: for each kind of event, and one that changes chunks.
+# HANDLER [RECORD-OPTION...]: runs the test for each kind of event, and for one that changes chunks.
 inject() {
 	local handler=$1 path
 	shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# torture_step.bats - one kill -9 at every single instruction of the paths
-# through the runtime; whatever was committed before is in the trace.
+# torture_step.bats - kills a process by SIGKILL at every instruction of the paths through the
+# runtime; the trace contains everything that was committed before.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -15,7 +15,7 @@ setup_file() {
 	mv "$W/step_patched" "$W/step"
 }
 
-# 24 bytes a `fixed` event: 167 fill a thread's first chunk, 2727 each later one.
+# A `fixed` event has 24 bytes: 167 fill a thread's first chunk, 2727 each later one.
 @test "an event of fixed fields, a string, a sequence" {
 	for kind in fixed text bytes; do
 		torture_record -q -- "$W/step" "$kind"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The clocks of trace.dat: offsets, ticks of the TSC, guests corrected by their host. Each
-# kind is put into a small file made here, and trace-cmd report says what times are right.
+# Tests the clocks of trace.dat: offsets, ticks of the TSC, guests whose times are corrected by
+# their host. Each kind is put into a small file, for which trace-cmd report prints the correct
+# times.
 
 bats_require_minimum_version 1.5.0
 
@@ -23,7 +24,7 @@ setup_file() {
 	    more += struct.pack("<HI", int(ident), len(body)) + body
 	while struct.unpack_from("<H", data, at)[0]:
 	    at += 6 + struct.unpack_from("<I", data, at + 2)[0]
-	assert not any(data[4096 - len(more):4096])  # pages stay where they are
+	assert not any(data[4096 - len(more):4096])  # the pages must keep their offset
 	open(sys.argv[2], "wb").write(data[:at] + more + data[at:4096 - len(more)] + data[4096:])
 	EOF
 }

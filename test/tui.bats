@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark report on a terminal (tmux): the screen equals the text, keys work as
-# the help says, any size works, and the terminal is restored.
+# Tests waymark report on a terminal (tmux): the screen equals the text output, keys work as the
+# help states, any size works, and the terminal is restored.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -20,7 +20,8 @@ teardown() {
 	end_terminal
 }
 
-# One tmux server per terminal: a server lives on for a moment after its session ends.
+# Each terminal has its own tmux server, because a server continues for a moment after its session
+# ends.
 end_terminal() {
 	[ -z "${tmux:-}" ] || $tmux kill-server 2>/dev/null || true
 	nr_terminals=$((${nr_terminals:-0} + 1))
@@ -48,8 +49,8 @@ need_samples() {
 	perf record -N -q -e cpu-clock -F 2000 -g -o p.data ./busy
 }
 
-# start COLUMNS ROWS COMMAND...: runs it on a terminal of that size; writes stty's output before and
-# after, and the status, to files.
+# start COLUMNS ROWS COMMAND...: runs the command on a terminal of that size; writes stty's output
+# before and after, and the status, to files.
 start() {
 	local columns="$1" rows="$2"
 	shift 2
@@ -94,7 +95,8 @@ rows_on_screen() { # AT-LEAST
 	[ "$(screen | grep -c '%')" -ge "$1" ]
 }
 
-# Rows of the table on the screen: without the mark, runs of blanks as one.
+# Prints the rows of the table on the screen, without the mark, and with runs of blanks as one
+# blank.
 rows_shown() {
 	screen | sed -nE 's/^[-+ ] +([0-9.]+% )/\1/p' | grep -E '%.*%|^[0-9.]+% +[0-9]+ ' | tr -s ' ' | sed 's/ $//'
 }
@@ -393,7 +395,8 @@ for r in rows:
 	[[ $title != *owned* ]]
 	screen | grep -qF '\x1b]0;owned\x07\x1b[31mred\x9b2J\xff\r'
 	[ "$(screen | sed -n '/wide/s/.*\(漢字 wide\).*/\1/p')" = "漢字 wide" ]
-	# The following columns are aligned: 4 bytes more, 2 columns more than characters.
+	# The following columns are aligned: the name has 4 bytes more, and takes 2 columns more,
+	# than characters.
 	python3 - "$(screen | grep wide)" "$(screen | grep owned)" <<-'END'
 	import sys, unicodedata
 	def column(line):
@@ -411,7 +414,7 @@ for r in rows:
 	ended 0
 }
 
-# Clock ticks of CPU time of a process.
+# Prints the CPU time of a process in clock ticks.
 worked() {
 	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
@@ -428,8 +431,8 @@ worked() {
 	wait_for '^ 1 of 100000 '
 	keys G
 	wait_for '^ 100000 of 100000 '
-	# A hundred keys with one redraw each, a search through all rows and a filter: measures processor
-	# time, which does not depend on other load.
+	# A hundred keys with one redraw each, a search through all rows, and a filter. Measures
+	# processor time, which does not depend on other load.
 	local pid=$(pgrep -P "$($tmux display-message -p '#{pane_pid}')" -x waymark)
 	local begin=$(worked "$pid")
 	for n in 1 2 3 4 5; do

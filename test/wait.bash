@@ -31,7 +31,7 @@ pump_of() { # prints the pump's pid of a recording command
 	pgrep -P "$1" -x waymark-pump
 }
 
-# Waits until a recording command has set up the kernel's tracing and sampling.
+# Waits until a recording command has set up kernel tracing and sampling.
 until_tracing() {
 	until_true grep -q 1 "/sys/kernel/tracing/instances/waymark-$1-0/tracing_on" || return 1
 	until_idle "$1" "$(pump_of "$1")"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocations.c - allocates in every way a known number of times, and checks
- * what it gets: alignment, contents, errors, errno. Its own calls have sizes
- * above 1000000, so that they are told from those of libc.
+ * allocations.c - allocates in every way, a known number of times, and checks the results:
+ * alignment, contents, errors, errno. Its own calls have sizes above 1000000, so that they can be
+ * distinguished from libc's.
  */
 #include <errno.h>
 #include <malloc.h>

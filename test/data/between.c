@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* between.c N FILE - N times an event, four bytes written to FILE, another event. */
+/* between.c N FILE - N times: emits an event, writes four bytes to FILE, emits another event. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

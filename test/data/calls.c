@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c N [stop] - calls getpgid(2), which nobody else does, and tick() N times, then makes a
- * child; status 3. With a second argument it stops itself first, for tools to attach to.
+ * calls.c N [stop] - N times calls getpgid(2), which no other program calls, and tick(); then forks
+ * a child. Exits with status 3. With a second argument it first stops itself, so that tools can
+ * attach.
  */
 #include <signal.h>
 #include <stdlib.h>

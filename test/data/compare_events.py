@@ -35,8 +35,8 @@ def same(a, b):
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict) and "value" in a and isinstance(b, int):
-        return a["value"] == b  # a label that the other keeps in its print form
-    return a == b  # True is 1
+        return a["value"] == b  # one side has a label that the other has only in its print form
+    return a == b  # in Python, True equals 1
 
 
 def fields(event):

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_api.c - counts by <waymark/record.h>:
+ * count_api.c - counts events by <waymark/record.h>:
  *
- *   count_api EVENT,... FILTER COMMAND...    "": no filter
- *   count_api EVENT,... FILTER -p PID READY DONE      or -t TID
+ * count_api EVENT,... FILTER COMMAND... counts a command; FILTER "" means no filter.
  *
- * Of what runs already it makes the file READY, and counts until there is a file DONE.
- * A line for each counter, and one for each of its threads.
+ * count_api EVENT,... FILTER -p PID READY DONE (or -t TID) counts a running process or thread: it
+ * creates the file READY and counts until the file DONE exists.
+ *
+ * Prints a line for each counter, and one for each of its threads.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_malloc.c - the second opinion of preload.bats: a library to preload
- * behind libwaymark-malloc.so that counts the calls that arrive, in the file
- * $COUNT_FILE, over all processes. Not those of waymark itself, nor what the
- * allocator's own reallocarray asks of realloc.
+ * count_malloc.c - a library for preload.bats that is preloaded after libwaymark-malloc.so. It
+ * counts the calls that reach it, over all processes, in the file $COUNT_FILE. It does not count
+ * calls of waymark itself, nor the realloc calls that the allocator's own reallocarray makes.
  */
 #include <dlfcn.h>
 #include <errno.h>

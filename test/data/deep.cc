@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// deep.cc - a C++ program with deep stacks, templates, virtual calls, and callbacks out of libc.
+// deep.cc - a C++ program with deep stacks, templates, virtual calls, and callbacks that libc
+// calls.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +66,7 @@ long Again::run(int depth)
 {
 	long r = descend(this, depth);
 
-	__asm__ volatile("" ::"r"(r)); // no tail call
+	__asm__ volatile("" ::"r"(r)); // prevents a tail call
 	return r + 1;
 }
 

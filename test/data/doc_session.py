@@ -22,8 +22,9 @@ import sys
 import tempfile
 
 
-# A document sleeps until what it started in the background is there. That takes longer on a busy
-# machine, so sleep also waits for the program and the recordings themselves, half a minute at most.
+# A document sleeps until the programs that it started in the background are ready. On a busy
+# machine that takes longer, so this sleep also waits for the program and the recordings themselves,
+# at most half a minute.
 WAIT = """recordings=
 there() {
 	local r
@@ -102,7 +103,8 @@ def run(found):
             status = pathlib.Path(folder, f"{i}.status")
             printed = shown_as(text.read_text(errors="replace")) if text.exists() else ""
             number = int(status.read_text()) if status.exists() else -1
-            # On a busy machine readings of /proc come late: that is lost, and no error of the document.
+            # On a busy machine, readings of /proc come late and are reported as lost, which is not
+            # an error of the document.
             short = re.sub(r"^waymark: events are missing: \d+ lost: \d+ late\n", "", printed, flags=re.MULTILINE)
             out.append((short, 0 if number == 5 and short != printed else number))
         return out

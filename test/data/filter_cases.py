@@ -538,7 +538,7 @@ def c_string(text):
 
 ROOM = pathlib.Path(__file__).resolve().parents[2] / "src/event"
 FILES = {"filter_cases_test_kit.h": (0,), "filter_cases_1_test_kit.h": (1,),
-         "filter_cases_2_test_kit.h": (2, 3, 4)}  # of which records
+         "filter_cases_2_test_kit.h": (2, 3, 4)}  # which records each file contains
 
 
 def record_lines(records):

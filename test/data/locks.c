@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * locks.c - uses mutexes, read-write locks, condition variables and threads,
- * checks what each call returns, and prints how often it called what, as
- * "event count" lines in the order of their names.
+ * locks.c - uses mutexes, read-write locks, condition variables and threads, checks the result of
+ * each call, and prints the number of calls as "event count" lines, sorted by name.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +20,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* Calls, and the result that is due; errno stays. */
+/* Checks that the call returns the expected result and does not change errno. */
 #define CALL(due, call)                                                                            \
 	do {                                                                                       \
 		errno = 4711;                                                                      \
@@ -124,7 +123,10 @@ static void join(pthread_t t, void *due)
 	CHECK(pthread_join(t, &result) == 0 && result == due);
 }
 
-/* Until the other thread is in its wait: it has the mutex from `waiting` to there. */
+/*
+ * Waits until the other thread waits: it holds the mutex from the moment it sets `waiting` until
+ * then.
+ */
 static void until_waiting(int which)
 {
 	int now = 0;

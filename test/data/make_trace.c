@@ -2,10 +2,10 @@
 /*
  * make_trace.c - writes a trace with the trace writer, for test/print.bats:
  *
- *   make_trace DIR ctf-1.8|ctf-2
+ * make_trace DIR ctf-1.8|ctf-2
  *
- * Two processes, three threads, several packets, events of equal times, every
- * field type, contexts, print forms, a hostile string, a mixed-in loss.
+ * It has two processes, three threads, several packets, events with equal times, every field type,
+ * contexts, print forms, a hostile string, and a loss in between.
  */
 #include <stdio.h>
 #include <stdlib.h>

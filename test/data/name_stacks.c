@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_stacks.c - names the addresses of a trace's samples, in the form of
- * `perf script -F ip,sym,dso`: the ip or the call chain, innermost first, an
- * empty line behind each sample.
+ * name_stacks.c - prints the names of the addresses in a trace's samples, in the form of `perf
+ * script -F ip,sym,dso`: the ip or the call chain, innermost first, and an empty line after each
+ * sample.
  *
- *   name_stacks TRACE [WORD...]     words: quiet: only what is said on stderr;
- *                                   lines: "file:line" of each address and, on lines of
- *                                   their own before it, of what is inlined there;
- *                                   unwind: the callers by the copy of the stack, too
+ * name_stacks TRACE [WORD...]
+ *
+ * WORD is `quiet`: prints only the messages on stderr; `lines`: adds "file:line" of each address
+ * and, on separate lines before it, the functions inlined there; `unwind`: adds the callers found
+ * by unwinding the copied stack.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,14 +22,14 @@
 #include "symbol/unwind.h"
 #include "trace/merge.h"
 
-#define PERF_SHOWS 127u /* addresses of a chain */
+#define PERF_SHOWS 127u /* limit for the addresses of a chain */
 
 struct naming {
 	struct wm_trace *trace;
 	struct wm_spaces *spaces;
 	struct wm_symbols *symbols;
-	struct wm_lines *lines;   /* NULL: not wanted */
-	struct wm_unwind *unwind; /* NULL: not wanted */
+	struct wm_lines *lines;   /* NULL when not requested */
+	struct wm_unwind *unwind; /* NULL when not requested */
 	bool quiet;
 	uint64_t nr_samples, nr_addresses;
 };
@@ -90,7 +91,10 @@ static bool name_unwound(struct naming *n, const struct wm_event *e)
 	return nr > 0;
 }
 
-/* The context that a marker begins; false: there is no such marker, the chain is damaged. */
+/*
+ * Finds the context that begins at a marker in a chain. Returns false when there is no such marker,
+ * and the chain is damaged.
+ */
 static bool context(uint64_t marker, enum wm_event_mode *ret)
 {
 	switch (marker) {
@@ -108,7 +112,7 @@ static bool context(uint64_t marker, enum wm_event_mode *ret)
 	}
 }
 
-/* perf shows nothing of a chain in which a frame pointer led to nonsense of that kind. */
+/* Whether perf prints nothing of a chain, because a frame pointer led to an impossible address. */
 static bool is_damaged(const struct wm_item *chain)
 {
 	enum wm_event_mode mode;

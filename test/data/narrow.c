@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow.c - a program of 32 bits that needs no library:
+ * narrow.c - a 32-bit program that needs no library:
  *
  *   gcc -m32 -O1 -g -nostdlib -static -ffreestanding -fno-pic -no-pie -Wl,--build-id narrow.c
  *
  * It calls functions with known arguments and passes USDT probes, ROUNDS times
- * (-DROUNDS=N), with WORK turns of a loop in each.
+ * (-DROUNDS=N), with WORK iterations of a loop in each.
  */
 #ifndef ROUNDS
 #define ROUNDS 3
@@ -30,7 +30,7 @@ static int call(int number, int argument)
 	return result;
 }
 
-/* As sys/sdt.h writes it for 32 bits. */
+/* A probe as sys/sdt.h defines it for 32-bit programs. */
 #define PROBE(name, operands, ...)                                                                 \
 	__asm__ volatile("990:\tnop\n"                                                             \
 			 ".pushsection .note.stapsdt,\"\",\"note\"\n"                              \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow_deep.c - a program of 32 bits that needs no library and keeps no frame
- * pointers, deep in calls of all kinds:
+ * narrow_deep.c - a 32-bit program without libraries and frame pointers that makes deep calls of
+ * all kinds:
  *
  *   gcc -m32 -O1 -g -nostdlib -static -ffreestanding -fno-pic -no-pie -fomit-frame-pointer \
  *       -fasynchronous-unwind-tables -Wl,--build-id narrow_deep.c
  *
- * main() calls descend(), which calls itself; then realigned(), with a stack of
- * its own alignment; sized(), whose stack has a size known at run time; and
- * work(), WORK turns of a loop, ROUNDS times in all. With -DSIGNALS, work() is
- * called by handler(), which a signal interrupted sized() for.
+ * main() calls descend(), which calls itself; then realigned(), which realigns its stack; sized(),
+ * whose frame has a size known only at run time; and work(), which runs WORK iterations of a loop.
+ * This is done ROUNDS times. With -DSIGNALS, work() is called by handler(), a signal
+ * handler that interrupts sized().
  */
 #ifndef ROUNDS
 #define ROUNDS 3
@@ -99,7 +99,7 @@ __attribute__((noipa)) void leave(int status)
 	call(EXIT, status, 0, 0, 0);
 }
 
-/* As in crt1.o: nobody called it. */
+/* As in crt1.o, so that unwinding ends here: it has no caller. */
 __asm__(".text\n"
 	".globl _start\n"
 	".type _start, @function\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nervous_dlsym.c - a dlsym() that allocates in every way before it answers, as
- * older libcs do a little, and counts how often it was asked. To preload behind
- * the helpers. Writes "dlsym N" to standard error at exit.
+ * nervous_dlsym.c - a dlsym() that allocates in every way before it returns, as older libcs do in a
+ * few, and counts its calls. It is to be preloaded after the helpers. Writes "dlsym N" to standard
+ * error at exit.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static unsigned asked;
-static void *kept; /* freed by a later call, when the real allocator is known */
+static void *kept; /* freed by a later call, when the next allocator is known */
 static int filled = 0x5a;
 static volatile size_t huge = SIZE_MAX / 2;
 

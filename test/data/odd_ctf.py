@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# odd_ctf.py OUT - small CTF 1.8 traces in corners of the language: a folder in OUT for each.
+# odd_ctf.py OUT - writes small CTF 1.8 traces that use rare features of the language, each in a
+# folder of OUT.
 import os
 import struct
 import sys

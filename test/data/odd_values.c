@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_values.c - events whose values other formats have no words for. */
+/* odd_values.c - emits events with values that other formats cannot represent. */
 #include <math.h>
 #include <stdint.h>
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 PERF_KEYS = {"comm": "comm", "dso": "dso", "sym": "sym", "srcline": "srcline"}
-LIMIT = 0.0101  # percentage points; perf prints two digits
+LIMIT = 0.0101  # limit for differences in percentage points; perf prints two digits
 
 
 def plain(texts):
@@ -32,7 +32,7 @@ def perf_rows(path, keys, children):
     args = ["perf", "report", "--stdio", "--no-branch-stack", "--no-group", "--no-inline", flag, "-t", "\x01", "--percent-limit", "0",
             "-w", "16,256,256,256", "-i", path, "-s", ",".join(PERF_KEYS[k] for k in keys)]
     out = ""
-    for more in (["-g", "none"], []):  # refused where there are no chains
+    for more in (["-g", "none"], []):  # these options are refused when there are no call chains
         run = subprocess.run(args + more, capture_output=True, stdin=subprocess.DEVNULL)
         out = run.stdout.decode("utf-8", "replace")
         if "\n# Samples:" in out:
@@ -50,7 +50,7 @@ def perf_rows(path, keys, children):
             continue
         shares = [float(p.rstrip("%")) for p in parts[:nr]]
         key = plain(parts[nr:nr + len(keys)])
-        # perf has rows of equal text (functions of one name); each is rounded
+        # perf has several rows with the same text (functions with one name), and rounds each
         old = tables[-1].get(key, (0, [0] * nr))
         tables[-1][key] = (old[0] + 1, [a + b for a, b in zip(old[1], shares)])
     return tables, children
@@ -138,7 +138,8 @@ def main():
         bad.append(f"{len(theirs)} tables of perf, {len(ours)} of ours")
     for a, b in zip(theirs, ours):
         for key in a.keys() | b.keys():
-            # perf has two rows of a place without a name: one by its place in the file, one by its address
+            # perf prints two rows for a place without a name: one by its offset in the file, one by
+            # its address
             if (children and is_address(key)) or not re.match(only, key[0]):
                 continue
             rows += 1

@@ -16,7 +16,7 @@ import re
 import sys
 
 WAKE = {"comm", "pid", "prio", "success", "target_cpu"}
-FTRACE = {  # what Perfetto has messages for; events with more fields are its TrackEvents
+FTRACE = {  # the events for which Perfetto defines messages; events with more fields become TrackEvents
     "sched_switch": {"prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid",
                      "next_prio"},
     "sched_wakeup": WAKE, "sched_waking": WAKE, "sched_wakeup_new": WAKE,
@@ -30,7 +30,7 @@ FTRACE = {  # what Perfetto has messages for; events with more fields are its Tr
 RENAMED = {"tid": "pid", "prev_tid": "prev_pid", "next_tid": "next_pid", "old_tid": "old_pid"}
 
 
-# --- one form for values of all formats -------------------------------------------
+# --- a common form for the values of all formats -----------------------------------
 
 def plain(v):
     """Numbers as text; labels without the number, which is beside them in JSONL only."""
@@ -61,7 +61,7 @@ def real(d):
 
 def key(ns, fields, common=None, context=None, message=None):
     if common and set(common) == {"pid", "tid"}:
-        common = None  # JSONL has them beside the fields
+        common = None  # JSONL has them separately from the fields
     return json.dumps([ns, plain(fields) or {}, plain(common or {}) or {},
                        plain(context or {}) or {}, message], sort_keys=True)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vm_app.c - vm_app HOW [N]: emits N orders and ends as HOW says: exit (42), kill, fork (50 orders
- * more in a child), run (an order each millisecond until it is killed).
+ * vm_app.c - vm_app HOW [N]: emits N orders and then ends as HOW states: exit (with status 42),
+ * kill, fork (a child emits 50 more orders), run (one order per millisecond until it is killed).
  */
 #include <signal.h>
 #include <stdlib.h>

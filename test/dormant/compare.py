@@ -87,7 +87,7 @@ def hot_path(code, flags, site_addresses):
             follow = []
         else:
             follow = [k + 1]
-        if i.address in flags:  # the way on, not the cold one
+        if i.address in flags:  # the hot path, not the cold one
             follow = follow if flags[i.address] else [target]
         elif target is not None:
             follow.append(target)
@@ -132,12 +132,12 @@ def compare(name, marked, plain, variant):
     wanted = int(name.rsplit("_", 1)[1])
     more = {key: marked[key] - plain[key] for key in marked}
     allowed = dict.fromkeys(("instructions", "pushes", "memory", "branches"), 0)
-    if variant == "load":  # load, test, branch; where an address takes an instruction, that too
+    if variant == "load":  # load, test, branch, and where an address needs an instruction, that one too
         allowed.update(instructions=4 * wanted, memory=wanted, branches=wanted)
     elif more["sites"] != wanted:
         return f"{more['sites']} sites on the hot path, not {wanted}"
     bad = [f"{more[key]} more {key}" for key, most in allowed.items() if more[key] > most]
-    if more["moves"] > 6:  # four arguments and a result
+    if more["moves"] > 6:  # for four arguments and a result
         bad.append(f"{more['moves']} more moves")
     return ", ".join(bad)
 

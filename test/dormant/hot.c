@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot.c - functions that are compiled twice, with -DMARKED and without, and
- * compared by compare.py. Names end in how many sites they have. C and C++.
+ * hot.c - functions that are compiled twice, with -DMARKED and without, and compared by compare.py.
+ * The name of each function ends in its number of sites. Valid C and C++.
  */
 #define WAYMARK_PROVIDER dormant
 #include <waymark/tracepoint.h>
@@ -41,7 +41,7 @@ WAYMARK_EVENT(dormant, thing, WAYMARK_ARGS(const struct thing *, t),
 WAYMARK_EVENT(dormant, quick, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)), WAYMARK_NOCLOCK);
 WAYMARK_SPAN(dormant, once, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)));
 
-/* Leaf functions: no frame, no saved register, and it must stay so. */
+/* Leaf functions: they have no frame and save no registers, and must not do so with a mark. */
 #define LEAF(name, ...)                                                                            \
 	int leaf_##name(int a, long b, const char *s, double d)                                    \
 	{                                                                                          \
@@ -65,7 +65,7 @@ LEAF(end_1, trace_span_end(job, (uint64_t)b, (i32, a, a)))
 LEAF(scope_2, trace_span(scope, (i32, a, a)))
 LEAF(stop_1, trace_span_stop(dormant, once, (uint64_t)b, a))
 
-/* Calls around the mark: the same registers saved. */
+/* Functions with calls around the mark: they must save the same registers. */
 #define AROUND(name, ...)                                                                          \
 	int around_##name(int a, long b, const char *s, long d)                                    \
 	{                                                                                          \
@@ -82,7 +82,7 @@ AROUND(mark_2_1, trace_mark(m2, "a %d b %ld", a, b))
 AROUND(mark_4_1, trace_mark(m4, "a %d b %ld s %s d %ld", a, b, s, d))
 AROUND(scope_2, trace_span(scope, (i32, a, a)))
 
-/* In a loop whose state is all in registers. */
+/* Functions with a loop whose state is all in registers. */
 #define LOOP(name, ...)                                                                            \
 	int loop_##name(const int *v, int n)                                                       \
 	{                                                                                          \
@@ -99,7 +99,7 @@ LOOP(event_1_1, trace_event(dormant, a1, i))
 LOOP(event_2_1, trace_event(dormant, i2, i, s))
 LOOP(mark_2_1, trace_mark(m2, "a %d b %d", i, s))
 
-/* Memory of others: nothing is loaded again after the mark. */
+/* Data behind pointers: nothing may be loaded again after the mark. */
 int memory_1(struct thing *t, int a)
 {
 	int before = t->number;
@@ -113,9 +113,9 @@ int pointer_1(const struct thing *t, int a)
 }
 
 /*
- * Leaf functions with one to six values that outlive the mark: as many as
- * arguments have registers, and the mark needs none of them. (With six the end
- * of a span, which has a value of its own, and clang's scope are one too many.)
+ * Leaf functions with one to six values that are used after the mark: as many as there are argument
+ * registers, and the mark needs none of them. (With six, the end of a span, which has a value of
+ * its own, and clang's scope need one register too many.)
  */
 #define P1 long a
 #define P2 P1, long b
@@ -154,7 +154,7 @@ LIVE(6, all_1, trace_mark(all, "%ld %ld %ld %ld %ld %ld", a, b, c, d, e, f))
 LIVE(6, strings_1, trace_mark(strings, "%s %ld %s", (const char *)a, b, (const char *)c))
 LIVE(6, four_1, trace_event(dormant, i4, (int)a, b, (int)c, d))
 
-/* The same in loops, whose state is v, n, s and so many more. */
+/* The same in loops, whose state is v, n, s and `nr` more values. */
 #define IN_LOOP(nr, parameters, mix, name, ...)                                                    \
 	long loop_live##nr##_##name(const long *v, long n parameters)                              \
 	{                                                                                          \
@@ -167,7 +167,7 @@ LIVE(6, four_1, trace_event(dormant, i4, (int)a, b, (int)c, d))
 		}                                                                                  \
 		return s;                                                                          \
 	}
-#define AND , /* in an argument */
+#define AND , /* a comma in a macro argument */
 #define IN_LOOPS(name, ...)                                                                        \
 	IN_LOOP(3, , , name, __VA_ARGS__)                                                          \
 	IN_LOOP(4, AND long a, s += a;, name, __VA_ARGS__)                                         \
@@ -178,7 +178,7 @@ IN_LOOPS(event_2_1, trace_event(dormant, a2, (int)n, s))
 IN_LOOPS(mark_2_1, trace_mark(m2, "a %ld b %ld", s, n))
 IN_LOOPS(string_1, trace_event(dormant, a3, (int)n, s, (const char *)v))
 
-/* Structures by value, in registers and behind a pointer; floating point, all its registers. */
+/* Structures by value, in registers and by reference; floating point in all its registers. */
 struct pair {
 	long x, y;
 };

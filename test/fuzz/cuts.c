@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuts.c - fuzz-cuts BYTES TRACE...: cuts each file of each trace at each of its
- * last so many bytes, as a crash or a full disk does, and reads what is left:
- * whatever is missing is told. Status 1 when something was not.
+ * cuts.c - fuzz-cuts BYTES TRACE...: truncates each file of each trace at each of its last BYTES
+ * bytes, as a crash or a full disk does, and reads the rest. Everything that is missing must be
+ * reported; otherwise the exit status is 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct cutting {
 	struct fuzz_input in;
 	struct fuzz_verdict whole;
-	char path[64]; /* of the folder that is written */
+	char path[64]; /* path of the folder with the truncated trace */
 	uint64_t nr, nr_bad;
 };
 

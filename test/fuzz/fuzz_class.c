@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_class.c - an event's description as a traced program sends it to the
- * recorder, and a payload behind it: two bytes of the description's length.
+ * fuzz_class.c - parses an event's description, as a traced program sends it to the recorder, and a
+ * payload after it. The input begins with two bytes for the description's length.
  */
 #include <stdlib.h>
 

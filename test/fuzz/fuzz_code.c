@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_code.c - bytecode of a filter as a traced program gets it, verified and
- * run: two bytes of its length, the bytecode, a payload.
+ * fuzz_code.c - verifies and runs a filter's bytecode, as a traced program receives it. The input
+ * is two bytes for its length, the bytecode, and a payload.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_ctf.c - a CTF trace: its metadata, a NUL, its only stream. */
+/* fuzz_ctf.c - reads a CTF trace. The input is its metadata, a NUL, and its only stream. */
 #include <stdlib.h>
 
 #include "harness.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_ctf2.c - metadata of CTF 2: fragments of JSON, up to their checks. */
+/* fuzz_ctf2.c - parses and checks metadata of CTF 2: fragments of JSON. */
 #include <stdlib.h>
 
 #include "harness.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_elf.c - a program's file of either class: its names, marks, probes, instructions. */
+/* fuzz_elf.c - reads an ELF file of either class: its names, marks, probes, instructions. */
 #include <sys/mman.h>
 #include <unistd.h>
 

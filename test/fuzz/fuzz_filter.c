@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_filter.c - a filter's text, a NUL, a payload of an event with a field of each kind. */
+/*
+ * fuzz_filter.c - compiles and runs a filter. The input is its text, a NUL, and a payload of an
+ * event with a field of each kind.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

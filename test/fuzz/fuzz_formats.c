@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_formats.c - an event format of the kernel, a NUL, a record of it: its
- * fields, its print form run over the record, and the record as ours. The
- * record's first byte says of what machine it is.
+ * fuzz_formats.c - parses an event format of the kernel, runs its print form over a record, and
+ * transcodes the record. The input is the format, a NUL, and the record, whose first byte selects
+ * the machine.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_ftrace.c - ftrace's text, which begins with its header when the input does not. */
+/* fuzz_ftrace.c - reads ftrace's text; adds the header when the input does not begin with it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_pages.c - a page of the kernel's ring; the first byte says of what machine it is. */
+/*
+ * fuzz_pages.c - reads a page of the kernel's ring; the first byte of the input selects the
+ * machine.
+ */
 #include <stdlib.h>
 
 #include "harness.h"
@@ -17,7 +20,7 @@ static void walk(const struct wm_page_layout *l, const uint8_t *page, size_t byt
 			sum += c.data[i] + c.time;
 	if (wm_page_offset(&c) > bytes)
 		abort();
-	__asm__ volatile("" : : "r"(sum)); /* it was looked at */
+	__asm__ volatile("" : : "r"(sum)); /* keeps the compiler from removing the reads */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_perfdata.c - a perf.data file, which begins with its magic whatever the input says. */
+/* fuzz_perfdata.c - reads a perf.data file; the input is changed to begin with its magic. */
 #include <stdlib.h>
 #include <string.h>
 

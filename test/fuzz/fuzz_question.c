@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_question.c - a change of the kernel's events as a command sends it to the
- * recorder. What is taken points into the message, and is the same when it is written
- * again.
+ * fuzz_question.c - decodes a change of kernel events, as a command sends it to the recorder. The
+ * decoded request points into the message, and encoding it again must give the same message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "control/recorder/kernel_request.h"
 #include "harness.h"
 
-/* The text ends within the message: how long it is with its NUL. */
+/* Checks that a text ends within the message; returns its size with the NUL. */
 static size_t check_text(const char *text, const char *begin, size_t bytes)
 {
 	if (text < begin || text >= begin + bytes ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tracedat.c - a trace.dat file, which begins with its magic whatever the input says. */
+/* fuzz_tracedat.c - reads a trace.dat file; the input is changed to begin with its magic. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tsdl.c - metadata of CTF 1.8, also in packets, up to its checks. */
+/* fuzz_tsdl.c - parses and checks metadata of CTF 1.8, also in packets. */
 #include <stdlib.h>
 #include <string.h>
 

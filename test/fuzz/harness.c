@@ -41,7 +41,9 @@ char *fuzz_split(const uint8_t *data, size_t bytes, size_t *ret_text, const uint
 	return copy;
 }
 
-/* Damage is an answer; a refusal without file, place and reason is none. */
+/*
+ * Reads a trace. Damage is a valid result, but a refusal without file, place and reason is a bug.
+ */
 static void read_path(const char *path, unsigned style)
 {
 	struct fuzz_verdict v;
@@ -65,7 +67,7 @@ void fuzz_read_file(const uint8_t *data, size_t bytes)
 	close(fd);
 }
 
-static char folder[64]; /* made by the first input, and removed by nobody but the end */
+static char folder[64]; /* created for the first input, and removed only at the end */
 
 static void remove_folder(void)
 {

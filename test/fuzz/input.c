@@ -49,7 +49,7 @@ static int add_file(struct fuzz_input *in, const char *path, const char *name)
 	return 0;
 }
 
-static struct fuzz_input *walked; /* nftw(3) hands nothing through */
+static struct fuzz_input *walked; /* nftw(3) has no argument for user data */
 
 static int walk(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -97,7 +97,7 @@ static void path_of(const struct fuzz_input *in, const char *path, size_t i, cha
 	(void)snprintf(ret, PATH_MAX, "%s%s%s", path, in->is_folder ? "/" : "", in->files[i].name);
 }
 
-/* The folders that lead to `name`, below the first `from` bytes of it. */
+/* Creates the folders that lead to `name`, below its first `from` bytes. */
 static int make_folders(char *name, size_t from)
 {
 	for (char *slash = strchr(name + from, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -152,7 +152,7 @@ void fuzz_input_remove(const struct fuzz_input *in, const char *path)
 		     in->is_folder && slash && (size_t)(slash - name) >= strlen(path);
 		     slash = strrchr(name, '/')) {
 			*slash = 0;
-			(void)rmdir(name); /* the last file of it empties it */
+			(void)rmdir(name); /* succeeds when the last file was removed */
 		}
 	}
 }

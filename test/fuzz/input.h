@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input.h - a trace in memory, file by file, to be written out again with one of
- * its files changed. A trace that is one file has one, with an empty name.
+ * input.h - a trace in memory, file by file, which can be written with one of its files changed. A
+ * trace that is a single file has one entry with an empty name.
  */
 #ifndef WM_FUZZ_INPUT_H
 #define WM_FUZZ_INPUT_H
@@ -9,7 +9,7 @@
 #include "mutate.h"
 
 struct fuzz_file {
-	char *name; /* below the trace's path */
+	char *name; /* path below that of the trace */
 	unsigned char *data;
 	size_t bytes;
 	bool is_text;
@@ -22,18 +22,18 @@ struct fuzz_input {
 	size_t nr_files, bytes;
 };
 
-/* 0 or -errno. Links and what is no file are left out. */
+/* Loads a trace. Links and special files are left out. Returns 0 or -errno. */
 int fuzz_input_load(struct fuzz_input *in, const char *path);
 void fuzz_input_done(struct fuzz_input *in);
 
 /*
- * Writes it to `path`, which is not there, with `changed` instead of what file
- * `which` holds (SIZE_MAX: as it is). 0 or -errno.
+ * Writes the trace to `path`, which must not exist, with `changed` in place of the content of file
+ * `which` (SIZE_MAX: no change). Returns 0 or -errno.
  */
 int fuzz_input_write(const struct fuzz_input *in, const char *path, size_t which,
 		     const struct fuzz_bytes *changed);
 
-/* Removes what fuzz_input_write() wrote. */
+/* Removes the files that fuzz_input_write() wrote. */
 void fuzz_input_remove(const struct fuzz_input *in, const char *path);
 
 #endif

@@ -19,7 +19,10 @@ const char *const fuzz_flaw_names[FUZZ_NR_FLAWS] = {
     "too much memory",
 };
 
-/* One thread, so that the processor time is this process's and a crash is told where it was. */
+/*
+ * Uses one thread, so that the processor time is that of this process and a crash is reported where
+ * it happened.
+ */
 static int hash_all(struct wm_trace *t, struct fuzz_verdict *v)
 {
 	struct wm_packet_reader *r = t->ops->reader_create(t, NULL);
@@ -40,7 +43,7 @@ static int hash_all(struct wm_trace *t, struct fuzz_verdict *v)
 	return got;
 }
 
-/* The same as `info --hash` finds it, which makes items of what is odd only. */
+/* Computes the hash as `info --hash` does, which makes items only of unusual values. */
 static int hash_again(struct wm_trace *t, struct fuzz_verdict *v)
 {
 	uint64_t events = 0, hash = 0;
@@ -55,7 +58,7 @@ static int hash_again(struct wm_trace *t, struct fuzz_verdict *v)
 	return 0;
 }
 
-/* Looks at every byte, so that one that is not there is noticed. */
+/* Reads every byte, so that a missing one is detected. */
 static int look_at(void *sink, const char *bytes, size_t count)
 {
 	uint64_t *sum = sink;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge.h - reads a trace as waymark does, all of it: every field of every event
- * is decoded and hashed, from items and from bytes, then all is merged in order of time and written
- * as text. Says what came out and whether every word about damage names file, place and reason.
+ * judge.h - reads a whole trace as waymark does: every field of every event is decoded and hashed,
+ * from items and from bytes; then all events are merged in order of time and written as text.
+ * Returns the result, and whether every message about damage has file, place and reason.
  */
 #ifndef WM_FUZZ_JUDGE_H
 #define WM_FUZZ_JUDGE_H
@@ -12,23 +12,25 @@
 
 enum fuzz_flaw {
 	FUZZ_SOUND,
-	FUZZ_BAD_REFUSAL, /* without file, place or reason */
-	FUZZ_BAD_FAULT,   /* the same of damage that was read over */
-	FUZZ_DISAGREES,   /* reading in order, or hashing bytes, gave other events than packets */
-	FUZZ_NO_MEMORY,   /* more was asked for than there may be */
+	FUZZ_BAD_REFUSAL, /* a refusal lacks file, place or reason */
+	FUZZ_BAD_FAULT,   /* the same for damage that was skipped */
+	/* Reading in order, or hashing bytes, gave other events than reading packets. */
+	FUZZ_DISAGREES,
+	FUZZ_NO_MEMORY, /* more memory was requested than is permitted */
 	FUZZ_NR_FLAWS
 };
 
 struct fuzz_verdict {
-	int err; /* of opening or reading: it was refused */
+	int err; /* errno of opening or reading, when the trace was refused */
 	uint64_t events, hash;
-	uint64_t nr_faults, faults; /* that were told; a hash of what was told, and where */
-	uint64_t nr_lost;           /* by the tracer, as it says itself */
+	/* Number of reported faults; a hash of messages and positions. */
+	uint64_t nr_faults, faults;
+	uint64_t nr_lost; /* number of events that the tracer reports as lost */
 	enum fuzz_flaw flaw;
-	char reason[256]; /* of the refusal or the first fault */
+	char reason[256]; /* text of the refusal or of the first fault */
 };
 
-/* `style`: enum wm_view_format, in which it is written. */
+/* `style` is the enum wm_view_format in which the trace is written. */
 void fuzz_judge(const char *path, unsigned style, struct fuzz_verdict *ret);
 
 extern const char *const fuzz_flaw_names[FUZZ_NR_FLAWS];

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutants.c - damages traces in many ways and reads each of them as waymark does:
+ * mutants.c - damages traces in many ways and reads each result as waymark does:
  *
  *   fuzz-mutants [-n MUTANTS] [-s SEED] [-j JOBS] [-k FOLDER] [-m MAX_BYTES] [-r REFEREE] TRACE...
  *
- * A mutant is a process: a signal, a hang, too much memory and an event that is
- * missing without a word are finds. Finds are told, kept in FOLDER, and make
- * the status 1. The same seed and traces give the same mutants.
+ * Each mutant is read by its own process. A signal, a hang, too much memory, and an event that is
+ * missing without a message are bugs. Bugs are reported, their mutants kept in FOLDER, and the exit
+ * status is 1. The same seed and traces give the same mutants.
  *
- * A file may be cut or changed into another sound one that holds fewer events:
- * nobody can tell. REFEREE is a command that is given a trace and says how many
- * events it sees; where it has nothing to say and counts as we do, that is what
- * happened, and the mutant is counted as sound. Of a trace that the referee
- * cannot read as it is, nobody knows; such mutants may be one in UNJUDGED.
+ * A change may turn a file into another valid one with fewer events, which no reader can detect.
+ * REFEREE is a command that prints how many events it finds in a trace. If it reports no error and
+ * the same number of events as waymark, the mutant counts as valid. If the referee cannot read the
+ * unchanged trace, the mutant cannot be judged; at most one in UNJUDGED may be so.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -31,14 +30,16 @@
 #include "judge.h"
 #include "view/writer.h"
 
-#define MEMORY_MAX     (1ull << 30)
-#define CPU_SECONDS    2u  /* of the processor: other work on the machine does not count */
-#define WALL_SECONDS   60u /* asleep for ever */
-#define JOBS_MAX       64u
-#define UNJUDGED       200u
-#define REFEREE_BEYOND 3 /* its status when a trace is allowed, and too much for it */
+#define MEMORY_MAX   (1ull << 30)
+#define CPU_SECONDS  2u  /* limit in processor time, which does not depend on other load */
+#define WALL_SECONDS 60u /* limit for a process that sleeps for ever */
+#define JOBS_MAX     64u
+#define UNJUDGED     200u
+#define REFEREE_BEYOND                                                                             \
+	3 /* the referee's exit status for a valid trace that is too large for it                  \
+	   */
 
-/* Instrumented programs need address space without end. */
+/* programs with sanitizers need unlimited address space */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMIT_MEMORY 0
 #elif defined(__has_feature)
@@ -61,8 +62,8 @@ struct tally {
 };
 
 struct job {
-	struct fuzz_verdict verdict; /* of the mutant at hand */
-	bool told;                   /* it got to its end */
+	struct fuzz_verdict verdict; /* result for the mutant in progress */
+	bool told;                   /* the process reached its end */
 	struct tally tally;
 };
 
@@ -71,14 +72,14 @@ struct campaign {
 	unsigned nr_jobs;
 	const char *keep, *referee;
 	struct fuzz_input *inputs;
-	struct fuzz_verdict *whole; /* of each, unchanged */
+	struct fuzz_verdict *whole; /* result for each unchanged trace */
 	size_t nr_inputs;
-	uint64_t *weights, weight; /* of each; of all */
-	struct job *jobs;          /* shared with the processes that work on them */
+	uint64_t *weights, weight; /* weight of each trace, and of all */
+	struct job *jobs;          /* shared with the processes that read mutants */
 	char scratch[PATH_MAX];
 };
 
-/* One mutant: which file of which input, and what became of it. */
+/* A mutant: the file and input that were changed, and the result. */
 struct mutant {
 	uint64_t number;
 	size_t input, file;
@@ -87,7 +88,7 @@ struct mutant {
 
 /* --- mutants ------------------------------------------------------------------------- */
 
-/* Small traces come more often: what they hold is as much read, and sooner. */
+/* Chooses small traces more often: their content is read as thoroughly, and faster. */
 static size_t choose_input(const struct campaign *c, struct fuzz_random *r)
 {
 	uint64_t at = fuzz_random_below(r, c->weight);
@@ -98,7 +99,10 @@ static size_t choose_input(const struct campaign *c, struct fuzz_random *r)
 	return i;
 }
 
-/* Descriptions decide about all the rest; they come more often than one file in many would. */
+/*
+ * Chooses descriptions more often than their share among many files, because all other data depends
+ * on them.
+ */
 static size_t choose_file(const struct fuzz_input *in, struct fuzz_random *r)
 {
 	size_t which = fuzz_random_below(r, in->nr_files);
@@ -139,7 +143,7 @@ static void limit(int what, uint64_t value)
 	(void)setrlimit(what, &r);
 }
 
-/* In the child: reads what lies at `path` and ends. */
+/* Runs in the child: reads the trace at `path` and exits. */
 static void read_and_exit(struct job *j, const char *path, unsigned style)
 {
 	if (LIMIT_MEMORY)
@@ -166,9 +170,10 @@ static enum find judge_end(const struct campaign *c, const struct job *j, const 
 		return FIND_MEMORY;
 	if (v->flaw)
 		return FIND_FLAW;
-	if (v->err || v->events >= whole->events || !v->events) /* that there are none is said */
+	/* A trace without any events is reported. */
+	if (v->err || v->events >= whole->events || !v->events)
 		return NO_FIND;
-	/* What was said of the unchanged trace already is no word about the change. */
+	/* A message that the unchanged trace also causes does not report the change. */
 	return (v->nr_faults && v->faults != whole->faults) || v->nr_lost > whole->nr_lost
 		   ? NO_FIND
 		   : FIND_SILENT;
@@ -227,7 +232,7 @@ static void count(const struct campaign *c, struct job *j, const struct mutant *
 		t->max_cpu_us = cpu;
 }
 
-/* Runs a trace that was written; its status. */
+/* Reads a trace that was written; returns the exit status of the process. */
 static int run(struct job *j, const char *path, unsigned style, struct rusage *used)
 {
 	int status = 0;
@@ -260,7 +265,7 @@ static void write_or_die(const struct fuzz_input *in, const char *path, size_t w
 
 enum opinion { UNSOUND, SOUND, BEYOND };
 
-/* SOUND: the referee finds nothing wrong with it, and as many events as we. */
+/* Asks the referee. SOUND: it reports no error and as many events as waymark. */
 static enum opinion ask(const struct campaign *c, uint64_t wanted, const char *path)
 {
 	unsigned long long events;
@@ -282,7 +287,10 @@ static enum opinion ask(const struct campaign *c, uint64_t wanted, const char *p
 	return status == 0 && good && events == wanted ? SOUND : UNSOUND;
 }
 
-/* Of the mutant at `path`, which has fewer events; asks of the unchanged trace as well. */
+/*
+ * Judges the mutant at `path`, which has fewer events; also asks the referee about the unchanged
+ * trace.
+ */
 static enum find ask_referee(const struct campaign *c, struct job *j, const struct mutant *m,
 			     const char *path)
 {
@@ -328,7 +336,7 @@ static void try_mutant(const struct campaign *c, struct job *j, uint64_t number,
 
 /* --- all of them ------------------------------------------------------------------------- */
 
-/* What the unchanged traces hold. */
+/* Reads the unchanged traces. */
 static void read_inputs(struct campaign *c)
 {
 	for (size_t i = 0; i < c->nr_inputs; i++) {

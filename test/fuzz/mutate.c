@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define EDITS_MAX  16u
-#define GROWTH_MAX 4096u /* bytes that one edit adds */
+#define GROWTH_MAX 4096u /* limit for the bytes that one edit adds */
 
 void fuzz_random_init(struct fuzz_random *r, uint64_t seed, uint64_t number)
 {
@@ -41,7 +41,10 @@ size_t fuzz_mutate_room(size_t bytes)
 
 /* --- bytes and numbers ----------------------------------------------------------- */
 
-/* A place where so many bytes are; the first kilobytes, with their headers, are likelier. */
+/*
+ * Chooses an offset with `bytes` bytes after it; prefers the first kilobytes, which contain
+ * headers.
+ */
 static size_t place(const struct fuzz_bytes *b, size_t bytes, struct fuzz_random *r)
 {
 	size_t limit = b->bytes - bytes + 1;
@@ -80,7 +83,7 @@ static void store(unsigned char *p, unsigned width, bool big, uint64_t v)
 		p[big ? width - 1 - i : i] = (unsigned char)(v >> 8 * i);
 }
 
-/* What a size, a count or an offset should not be. */
+/* Returns a value that a size, count or offset should not have. */
 static uint64_t bad_number(const struct fuzz_bytes *b, size_t at, uint64_t old,
 			   struct fuzz_random *r)
 {
@@ -140,7 +143,9 @@ static void set_number(struct fuzz_bytes *b, struct fuzz_random *r)
 	store(b->data + at, width, big, bad_number(b, at, load(b->data + at, width, big), r));
 }
 
-/* Looks for what may be a size or an offset: not zero, and not beyond the file. */
+/*
+ * Changes a number that may be a size or an offset: not zero, and not beyond the end of the file.
+ */
 static void attack_size(struct fuzz_bytes *b, struct fuzz_random *r)
 {
 	unsigned width = fuzz_random_below(r, 2) ? 4 : 8;
@@ -179,7 +184,7 @@ static size_t a_length(const struct fuzz_bytes *b, struct fuzz_random *r)
 	return 1 + fuzz_random_below(r, most);
 }
 
-/* Blocks of files are often of four or eight bytes, and begin at multiples of those. */
+/* Chooses a block: often of four or eight bytes, at a multiple of that. */
 static size_t a_block(const struct fuzz_bytes *b, size_t bytes, struct fuzz_random *r)
 {
 	size_t at = place(b, bytes, r);
@@ -257,7 +262,7 @@ static bool insert(struct fuzz_bytes *b, size_t at, size_t old, const void *data
 	return true;
 }
 
-/* A number that stands somewhere becomes another one. */
+/* Replaces a number in the text by another one. */
 static void change_numeral(struct fuzz_bytes *b, struct fuzz_random *r)
 {
 	static const char *const values[] = {"0",
@@ -325,7 +330,7 @@ static void double_line(struct fuzz_bytes *b, struct fuzz_random *r)
 	(void)insert(b, fuzz_random_below(r, 2) ? at : line_end(b, place(b, 1, r)), 0, line, bytes);
 }
 
-/* Deep nesting, and words of languages that descriptions are written in. */
+/* Inserts deep nesting, and words of the languages in which descriptions are written. */
 static void insert_words(struct fuzz_bytes *b, struct fuzz_random *r)
 {
 	static const char *const words[] = {
@@ -367,7 +372,8 @@ void fuzz_mutate(struct fuzz_bytes *b, bool is_text, struct fuzz_random *r)
 {
 	uint64_t nr = 1;
 
-	if (fuzz_random_below(r, 2)) /* one alone is seldom refused for another's sake */
+	/* Several edits, because a single one is rarely enough for some errors. */
+	if (fuzz_random_below(r, 2))
 		nr += fuzz_random_below(r, 1 + fuzz_random_below(r, EDITS_MAX));
 	for (uint64_t i = 0; i < nr && b->bytes; i++) {
 		if (is_text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.c - fuzz-NAME FILE...: a harness over files, without a fuzzer. */
+/* replay.c - fuzz-NAME FILE...: runs a harness over files, without a fuzzer. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

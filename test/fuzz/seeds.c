@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seeds.c - what the fuzzers and mutants begin with and a script cannot write:
+ * seeds.c - writes the initial inputs of fuzzers and mutants that a script cannot write:
  *
- *   fuzz-seeds DIR             trace.dat files of every kind
- *   fuzz-seeds --harness DIR   DIR/NAME/: inputs of harnesses that have no files of
- *                              their own kind: descriptions, bytecode, filters,
- *                              formats of the kernel and pages of its ring,
- *                              programs of 32 and of 64 bits
+ * fuzz-seeds DIR: trace.dat files of every kind.
  *
- * seeds.py writes the rest.
+ * fuzz-seeds --harness DIR: for harnesses whose input is not a trace, inputs in DIR/NAME/:
+ * descriptions, bytecode, filters, formats of the kernel and pages of its ring, 32-bit and 64-bit
+ * programs.
+ *
+ * seeds.py writes the others.
  */
 #include <errno.h>
 #include <limits.h>
@@ -85,7 +85,7 @@ static void finish(FILE *f)
 	exit(1);
 }
 
-/* Two bytes of a length, so many bytes, then a payload. */
+/* Writes a length in two bytes, the data, then a payload. */
 static void write_sized(FILE *f, const void *data, size_t bytes)
 {
 	static const unsigned char payload[] =

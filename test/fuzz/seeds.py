@@ -274,7 +274,7 @@ def ctf2(where, order):
 # --- perf.data ----------------------------------------------------------------------
 
 IP, TID, TIME, CALLCHAIN, CPU, PERIOD, RAW, IDENTIFIER = 1, 2, 4, 1 << 5, 1 << 7, 1 << 8, 1 << 10, 1 << 16
-SAMPLE_ID_ALL = 18  # of the bits, counted from the side the compiler began at
+SAMPLE_ID_ALL = 18  # number of the bit, counted from where the compiler began
 
 TICK = """name: tick
 ID: 300
@@ -458,7 +458,7 @@ def ftrace(where):
     where.mkdir(parents=True)
     (where / "trace").write_text(TRACE_HEAD % 47 + "\n".join(trace_lines(True, 40)) + "\n")
     (where / "plain").write_text(TRACE_HEAD % 40 + "\n".join(trace_lines(False, 40)) + "\n")
-    pipe = where.parent / "ftrace-pipe"  # without the header, nobody can tell how much is missing
+    pipe = where.parent / "ftrace-pipe"  # without the header it is not known how much is missing
     pipe.mkdir()
     (pipe / "trace_pipe").write_text("\n".join(trace_lines(False, 40)) + "\n")
 

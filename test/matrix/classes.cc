@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// classes.cc - templates, lambdas, constructors, members, namespaces.
+// classes.cc - marks in templates, lambdas, constructors, members, namespaces.
 #include "marks.h"
 
 namespace
@@ -46,7 +46,7 @@ struct derived final : base {
 	}
 };
 
-// Cleanups between marks: more than one asm goto in such a function is too much for some compilers.
+// Cleanups between marks: some compilers do not support several asm gotos in such a function.
 struct guard {
 	int *count;
 	~guard()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - runs every mark dormant, with callbacks, and dormant again, and
- * says which did not fire exactly as often as it should. Valid C and C++.
+ * main.c - runs every mark dormant, with callbacks, and dormant again, and reports marks that were
+ * not hit exactly as often as expected. Valid C and C++.
  *
  *   -DCPLUSPLUS: classes.cc is linked   -DSTATIC: no module   -DMODULE="path"
  */
@@ -19,7 +19,7 @@
 WAYMARK_EVENT(matrix, empty, WAYMARK_ARGS(), WAYMARK_FIELDS());
 WAYMARK_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));
 WAYMARK_SPAN(matrix, once, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));
-/* Rides on an event of a module that comes later. */
+/* A marker attached to an event of a module that is loaded later. */
 WAYMARK_MARK_ON_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), main_rider, "i is %d", i);
 
 #define ROUNDS 3
@@ -27,12 +27,12 @@ WAYMARK_MARK_ON_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), main_rider, "i is
 #ifdef STATIC
 #define WHERE_HITS (3 * ROUNDS)
 #define WHERE_SUM  (3 * ROUNDS)
-#else /* the module adds its own, twice */
+#else /* the module adds its own events, each twice */
 #define WHERE_HITS (5 * ROUNDS)
 #define WHERE_SUM  (9 * ROUNDS)
 #endif
 
-/* A note for other tools needs the arguments of events and markers, on or off. */
+/* A note for other tools needs the arguments of events and markers, even while they are dormant. */
 #ifdef WAYMARK_SDT
 #define DORMANT_EVALUATIONS (2 * ROUNDS)
 #define ON_EVALUATIONS      (2 * ROUNDS)
@@ -42,8 +42,8 @@ WAYMARK_MARK_ON_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), main_rider, "i is
 #endif
 
 struct count {
-	const char *name, *format; /* format NULL: a span */
-	int expected;              /* in ROUNDS rounds */
+	const char *name, *format; /* `format` is NULL for a span */
+	int expected;              /* number of hits in ROUNDS rounds */
 	int hits;
 };
 
@@ -108,7 +108,7 @@ static void on_mark(void *data, const char *format, const struct waymark_mark_ar
 		fail("wrong arguments of", c->name, nr_args, 10);
 }
 
-/* Clobbers what an ordinary function may. */
+/* Clobbers the registers that an ordinary function may clobber. */
 static void on_floats(void *data, const char *format, const struct waymark_mark_arg *args,
 		      unsigned nr_args)
 {
@@ -190,7 +190,7 @@ static void on_early(void *data, const char *format, const struct waymark_mark_a
 		fail("wrong argument", "early or late", 0, 42);
 }
 
-/* Before main, after the module's own constructor. */
+/* Runs before main, after the module's own constructor. */
 static ALONE void early(int i)
 {
 	trace_mark(early, "i %d", i);
@@ -204,7 +204,7 @@ static __attribute__((constructor(102))) void before_main(void)
 	early(42);
 }
 
-/* After main: in an exit handler, then in a destructor. */
+/* Runs after main, in an exit handler and then in a destructor. */
 static ALONE void late(int i)
 {
 	trace_mark(late, "i %d", i);
@@ -232,7 +232,7 @@ static void expect_error(const char *what, int got, int wanted)
 		fail("wrong answer to", what, got, wanted);
 }
 
-/* What registration refuses, and what it finds again. */
+/* Tests which registrations are refused, and which callbacks can be unregistered. */
 static void refusals(void)
 {
 	static int data;

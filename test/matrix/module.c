@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c - loaded and unloaded while the program runs; marks as it comes and goes. */
+/*
+ * module.c - a module that is loaded and unloaded while the program runs; its constructor and
+ * destructor contain marks.
+ */
 #include "marks.h"
 
 WAYMARK_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));

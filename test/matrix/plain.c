@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - marks in plain functions. PLAIN_SITES of matrix.sh counts them. */
+/* plain.c - marks in plain functions. PLAIN_SITES in matrix.sh is their number of sites. */
 #include "marks.h"
 
 WAYMARK_EVENT(matrix, typed,
@@ -77,7 +77,7 @@ static ALONE void once(int i)
 	trace_span_stop(matrix, once, start, i);
 }
 
-/* Sixteen sums in vector registers, where there are as many, across a mark. */
+/* Keeps sixteen sums in vector registers, if there are as many, across a mark. */
 ALONE double floats(int n)
 {
 	double a[16] = {0}, sum = 0;

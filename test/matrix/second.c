@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* second.c - the same event and markers of the same names in another unit. */
+/* second.c - another unit that has the same event, and markers with the same names. */
 #include "marks.h"
 
 static ALONE void twice(int i)

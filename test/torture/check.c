@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - check TRACE-DIR TALLY [KINDS]: checks that the trace is valid, and that every event of
- * the tally is in it once, or counted as lost. An independent CTF 1.8 reader, written from the
- * format's specification, not from the product's sources; strict: any byte it cannot account for is
- * an error. KINDS, of the letters f, t and b, is what the recorder requested: writers of other
- * kinds must be absent; with a p it joined late and left early: its events of a writer have no gap;
- * with a c the pump was killed: a stream may end in a partial packet; with a d the recorder
+ * check.c - check TRACE-DIR TALLY [KINDS]: checks that the trace is valid, and that it contains
+ * every event of the tally once, or counts it as lost. An independent CTF 1.8 reader, written from
+ * the format's specification, not from the product's sources; strict: any byte it cannot account
+ * for is an error. KINDS, of the letters f, t and b, is what the recorder requested: writers of
+ * other kinds must be absent; with a p it joined late and left early: its events of a writer have
+ * no gap; with a c the pump was killed: a stream may end in a partial packet; with a d the recorder
  * detached from the program at some time after `done`, one site after the other; with an l not all
  * losses could be written. Exit status 0, or 1 and one sentence per error.
  */
@@ -29,7 +29,7 @@ enum shape { SCALAR, STRING, ARRAY, SEQUENCE };
 struct field {
 	char name[64];
 	enum shape shape;
-	unsigned bytes, length, of; /* of: index of the field with a sequence's length */
+	unsigned bytes, length, of; /* `of`: index of the field that contains a sequence's length */
 };
 
 struct fields {
@@ -50,14 +50,14 @@ static struct event *events;
 static unsigned nr_events, by_id[STREAMS_MAX][65536]; /* index + 1 */
 static unsigned char uuid[16];
 static struct torture_tally *tally;
-static uint8_t **seen; /* one bitmap per slot */
+static uint8_t **seen; /* one bitmap for each slot */
 static uint64_t recorded[TORTURE_SLOTS];
 static const char *kinds = "ftb";
 static uint64_t nr_wrong, total, total_lost, lost_by_cause[NR_CAUSES], packets, parts;
 static struct {
 	uint32_t pid;
 	uint64_t lost, begun, done, recorded, repeated, spare;
-} process[65536]; /* by the low bits of the pid: pids are below 32768 in tests */
+} process[65536]; /* indexed by the low bits of the pid; pids are below 32768 in tests */
 
 static void wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void wrong(const char *fmt, ...)
@@ -393,7 +393,7 @@ static void read_records(struct cursor c, const unsigned char *packet, unsigned 
 		c.at = packet + (((size_t)(c.at - packet) + 7) & ~(size_t)7);
 		n++;
 	}
-	if (c.failed || (size_t)(c.at - c.end) >= 8) /* the last record is not padded */
+	if (c.failed || (size_t)(c.at - c.end) >= 8) /* the last record of a packet is not padded */
 		wrong("%s: a record does not end where its packet does", file);
 	if (n != p->count)
 		wrong("%s: a packet declares %llu records and contains %llu", file,
@@ -449,7 +449,7 @@ static bool take_packet_header(struct cursor *c, uint32_t *ret_stream)
 	       stream_known[*ret_stream];
 }
 
-/* The remains of a write that a kill cut short: the first bytes of a packet. */
+/* Whether the data is the beginning of a packet, left by a write that a kill interrupted. */
 static bool is_part(const unsigned char *data, size_t bytes)
 {
 	struct cursor c = {data, data + bytes, false};

@@ -2,8 +2,9 @@
 # common.bash - shared by torture_*.bats: builds a program against the runtime,
 # records it, and compares the trace with the tally.
 
-# torture_build NAME [CC-ARGUMENT...]: builds $W/NAME from test/torture/NAME.c with the runtime linked
-# in. Bound at start: lazy binding in a handler may take 3 KiB of the handler's stack.
+# torture_build NAME [CC-ARGUMENT...]: builds $W/NAME from test/torture/NAME.c, linked with the
+# runtime. Symbols are bound at start, because lazy binding in a handler may take 3 KiB of the
+# handler's stack.
 torture_build() {
 	local name=$1
 	shift
@@ -13,7 +14,7 @@ torture_build() {
 
 torture_setup_file() {
 	export W="$BATS_FILE_TMPDIR" PATH="$WAYMARK_BUILD:$PATH"
-	# The same choices in each short run.
+	# A fixed seed makes the random choices equal in all short runs.
 	[ -n "${WAYMARK_LONG-}" ] || export TORTURE_SEED="${TORTURE_SEED:-1}"
 	RT="-Wl,-u,waymark_module_register $WAYMARK_BUILD/libwaymark-rt.a"
 	torture_build check

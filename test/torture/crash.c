@@ -3,12 +3,12 @@
  * crash.c - crash WHOM ROUNDS FOLDER: ROUNDS recordings of a program that emits, FOLDER/0, FOLDER/1
  * and so on, in each of which `waymark record` itself is killed with SIGKILL at a random moment.
  * WHOM is command, pump or both. One in four is killed before the program runs, or about then; the
- * others while it emits. WHOM may also be calls: then the pump is killed, at one of its first CALLS
- * system calls that write or change names.
+ * others while it emits. If WHOM is `calls`, the pump is killed at one of its first CALLS system
+ * calls that write or change names.
  *
- * The program must be unaffected: it emits for its full time, its computations are correct, it
- * exits with its own status, and in time. So must the recorder's other process. check verifies the
- * traces: FOLDER/N.tally has the expected events, FOLDER/N.err the messages.
+ * The program must not be affected: it emits for its full time, computes correctly, and exits in
+ * time with its own status. The recorder's other process must not be affected, either. check
+ * verifies the traces: FOLDER/N.tally has the expected events, FOLDER/N.err the messages.
  *
  *   crash work   is the program
  */
@@ -24,27 +24,29 @@
 
 #include "torture.h"
 
-#define WORKERS  4   /* parallel rounds: they mostly sleep */
-#define LIFE_MS  220 /* of the program; the pump writes open chunks every 100 ms */
-#define BURST    5   /* events, then a nap of 300 us */
+#define WORKERS 4 /* number of rounds at a time; they mostly sleep */
+#define LIFE_MS                                                                                    \
+	220        /* time for which the program runs; the pump writes open chunks every 100 ms    \
+		    */
+#define BURST    5 /* number of events between naps of 300 us */
 #define CALLS    60
 #define EARLY_US 20000
 #define ERRNO    4711u
-#define OWN      7 /* the program's exit status */
-#define SLOTS    4 /* writers per round, at most */
+#define OWN      7 /* exit status of the program */
+#define SLOTS    4 /* limit for the writers of a round */
 #define PATIENCE 20000000000ull
 #define LONGEST_NS                                                                                 \
 	10000000000ull     /* limit for one emit, and for the pump to exit, after a                \
 			    * kill */
-#define BEFORE_COMMAND 125 /* waymark's status when the program did not run */
+#define BEFORE_COMMAND 125 /* waymark's exit status when the program did not run */
 #define LOSSY_ARG      3   /* from this index of recorders[] on, events may be lost */
 
 static const char *whom, *folder, *self;
 
-/* The recorders' options, in turn. */
+/* The options of the recorders, which are used in turn. */
 static const char *const recorders[][6] = {
     {NULL},
-    {"--trace-format", "ctf-1.8", NULL}, /* used twice as often */
+    {"--trace-format", "ctf-1.8", NULL}, /* listed twice, to be used more often */
     {"--context", "cpu", NULL},
     {"-b", "64K", NULL},
     {"-b", "128K", "--mode", "block", NULL},
@@ -108,14 +110,14 @@ static int work(void)
 /* --- a round ------------------------------------------------------------------ */
 
 struct round {
-	unsigned number, first; /* its first writer */
+	unsigned number, first; /* `first`: the slot of its first writer */
 	uint64_t *chance;
 	char path[4000];
 	pid_t command, pump_pid;
 	int pump; /* a pidfd; -1: not found, or not searched */
 	bool early;
 	uint64_t killed_ns, pump_ended_ns;
-	int command_status, program_status, pump_status; /* -1: not known */
+	int command_status, program_status, pump_status; /* -1 when not known */
 };
 
 static void failed(const struct round *r, const char *what, long value)
@@ -169,7 +171,7 @@ static void start(struct round *r)
 	_exit(99);
 }
 
-/* The command's first child. */
+/* Finds the first child of the command. */
 static void find_pump(struct round *r)
 {
 	char path[64];
@@ -186,7 +188,7 @@ static void find_pump(struct round *r)
 	r->pump = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* On a busy machine the round may be over before this check. */
+/* Whether the round is over, which may happen before this check on a busy machine. */
 static bool is_over(const struct round *r)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -206,7 +208,7 @@ static bool changes_files(uint64_t call)
 	return false;
 }
 
-/* Whether this stop is the entry of such a call. */
+/* Whether the process is stopped at the entry of such a system call. */
 static bool at_change(pid_t pid)
 {
 	struct __ptrace_syscall_info info;
@@ -215,7 +217,7 @@ static bool at_change(pid_t pid)
 	       info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(info.entry.nr);
 }
 
-/* Waits until the pump enters its n-th such call, or has exited before. */
+/* Waits until the pump enters its n-th such system call, or has exited. */
 static void wait_for_call(struct round *r, unsigned n)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -223,7 +225,7 @@ static void wait_for_call(struct round *r, unsigned n)
 
 	if (r->pump < 0 || ptrace(PTRACE_SEIZE, r->pump_pid, NULL, PTRACE_O_TRACESYSGOOD) < 0 ||
 	    ptrace(PTRACE_INTERRUPT, r->pump_pid, NULL, NULL) < 0)
-		return; /* it has exited */
+		return; /* the pump has exited */
 	while (!waitid(P_PID, (id_t)r->pump_pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) &&
 	       info.si_code == CLD_TRAPPED) {
 		(void)waitpid(r->pump_pid, &status, __WALL);
@@ -263,7 +265,7 @@ static void wait_for_moment(struct round *r)
 
 static void strike(struct round *r)
 {
-	/* A pump that survives must write all events emitted up to now. */
+	/* A pump that survives must write all events emitted so far. */
 	for (uint32_t who = r->first; who < r->first + SLOTS; who++)
 		tally->slot[who].due = tally->slot[who].done;
 	r->killed_ns = torture_now_ns();
@@ -287,7 +289,7 @@ static bool is_program(pid_t pid)
 	return !strcmp(name, "crash\n");
 }
 
-/* Reaps all descendants of this round: this process is their subreaper. */
+/* Reaps all descendants of this round, for which this process is the subreaper. */
 static void reap(struct round *r)
 {
 	uint64_t until = torture_now_ns() + PATIENCE;
@@ -335,7 +337,7 @@ static bool file_has(const struct round *r, const char *suffix, const char *what
 
 static void judge_program(const struct round *r, int status)
 {
-	/* -1: the command reaped the program before it was killed itself. */
+	/* status is -1 when the command had reaped the program before it was killed itself. */
 	if (status != -1 && (!WIFEXITED(status) || WEXITSTATUS(status) != OWN))
 		failed(r, "the program ended with a wrong status", status);
 	for (uint32_t who = r->first; who < r->first + 2; who++) {
@@ -375,7 +377,10 @@ static void judge(const struct round *r)
 		       (long)((r->pump_ended_ns - r->killed_ns) / 1000000));
 }
 
-/* After a kill of the pump, check must not require all events, only that they have no gap. */
+/*
+ * After a kill of the pump, check must only require that the events have no gap, not that all are
+ * present.
+ */
 static void settle(const struct round *r)
 {
 	for (uint32_t who = r->first; who < r->first + SLOTS; who++)

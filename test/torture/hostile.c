@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile.c - hostile MILLISECONDS: for that time, a neighbour traces and must lose no event, while
- * children join like it and then scribble over their own shared memory, send invalid messages over
- * their own socket and close it, and others talk to the recorder's socket without joining.
+ * hostile.c - hostile MILLISECONDS: for that time, one process traces and must lose no event, while
+ * children join like it and then overwrite their own shared memory with random values, send invalid
+ * messages over their own socket and close it, and others talk to the recorder's socket without
+ * joining.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -45,7 +46,9 @@ static int find_socket(void)
 	return -1;
 }
 
-/* Mostly the critical places: the header, the states, the chunks' headers, the first records. */
+/*
+ * Chooses mostly critical places: the header, the states, the chunks' headers, the first records.
+ */
 static size_t any_place(uint64_t *chance, size_t bytes)
 {
 	size_t at;
@@ -74,7 +77,7 @@ static void scribble(unsigned char *pool, size_t bytes, uint64_t *chance)
 		*(volatile uint64_t *)(void *)(pool + any_place(chance, bytes)) = any_word(chance);
 }
 
-/* It damages only itself: it may crash or hang. */
+/* A process that damages only itself, and therefore may crash or hang. */
 static void hostile(uint64_t chance)
 {
 	uint32_t who = torture_slot(tally, TORTURE_HOSTILE);
@@ -100,7 +103,7 @@ static void hostile(uint64_t chance)
 	_exit(0);
 }
 
-/* It never joins; but its messages may make the recorder treat it as joined. */
+/* A process that does not join, although its messages may make the recorder treat it as joined. */
 static void stranger(uint64_t chance)
 {
 	(void)torture_slot(tally, TORTURE_HOSTILE);

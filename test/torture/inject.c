@@ -8,8 +8,9 @@
  *   jump   traces one and leaves by siglongjmp
  *   fork   forks; both processes trace, and both return into the emit
  *
- * PATH is fixed, text or bytes, after PRE `fixed` ones. To be run under `waymark record`, whose
- * rules determine whether an event is a simple one.
+ * PATH is the kind of the interrupted event, fixed, text or bytes; PRE events of kind `fixed` come
+ * before it. To be run under `waymark record`, whose rules determine whether an event takes the
+ * direct path.
  */
 #include <setjmp.h>
 
@@ -19,7 +20,7 @@
 #define AFTER      3
 #define AFTER_JUMP 100
 
-static struct torture_tally *tally, *own; /* own: this process's tally, not the parent's */
+static struct torture_tally *tally, *own; /* `own` is this process's tally, `tally` the parent's */
 static const char *path, *handler;
 static unsigned pre;
 static uint32_t who, handler_who, child_who;
@@ -35,7 +36,7 @@ static void say_where(void)
 			(unsigned long)now_at);
 }
 
-/* From here on the counts of the interrupted emit are discarded. */
+/* Discards the counts of the interrupted emit from now on. */
 static void become_child(void)
 {
 	int fd = open(getenv("TORTURE_TALLY"), O_RDWR | O_CLOEXEC);
@@ -46,7 +47,8 @@ static void become_child(void)
 		die("mmap");
 	close(fd);
 	child_who = torture_slot(own, TORTURE_LOSSLESS);
-	own->slot[child_who].spare = 1; /* the emit to which it returns may count as well */
+	/* The interrupted emit, into which it returns, may count as well. */
+	own->slot[child_who].spare = 1;
 	forked = true;
 	for (unsigned i = 0; i < AFTER; i++)
 		torture_any(own, child_who);
@@ -90,8 +92,10 @@ static __attribute__((noinline)) void emit(void)
 		torture_fixed(tally, who);
 }
 
-/* Deeper in the stack than the handlers: the bytes that remain there must not mislead the
- * runtime. */
+/*
+ * Emits deeper in the stack than the handlers: the bytes that remain there must not mislead the
+ * runtime.
+ */
 static __attribute__((noinline)) void emit_deep_down(void)
 {
 	volatile char room[32768];
@@ -106,7 +110,7 @@ static __attribute__((noinline)) void run(void)
 {
 	bool jumps = !strcmp(handler, "jump");
 	struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-	char stack[32768]; /* just above the emit's frame */
+	char stack[32768]; /* a stack just above the frame of the emit */
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 
 	if (!strcmp(handler, "alt"))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kill.c - kill ROUNDS [EVENTS [lossy [all]]]: starts ROUNDS emitting children and kills each with
- * SIGKILL at a random moment, from before its first event to after its last, while a neighbour
- * process emits. The children are of several kinds; to be run under `waymark record`.
+ * SIGKILL at a random moment, from before its first event to after its last, while another process,
+ * the neighbour, emits. The children are of several kinds; to be run under `waymark record`.
  * $TORTURE_TALLY holds how many events each had emitted. lossy: the buffers are too small, so the
  * children's events may be counted as lost; all: the neighbour's too.
  */
@@ -46,7 +46,8 @@ static void child(unsigned kind)
 {
 	uint32_t who[2];
 	pthread_t thread;
-	sigset_t alarm; /* for the first thread only: the handler's slot has one writer */
+	/* Blocked in all threads but the first, because the handler's slot has one writer. */
+	sigset_t alarm;
 
 	who[0] = torture_slot(tally, flags);
 	sigemptyset(&alarm);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.c - module COUNT PLUGIN [probes]: loads and unloads PLUGIN COUNT times, and calls it in
- * between, while four threads trace; with `probes` another thread continuously connects and
- * disconnects callbacks to the same events. A callback must not run after waymark_synchronize() has
- * returned.
+ * module.c - module COUNT PLUGIN [probes]: loads, calls and unloads PLUGIN COUNT times, while four
+ * threads trace; with `probes` another thread continuously connects and disconnects callbacks to
+ * the same events. A callback must not run after waymark_synchronize() has returned.
  */
 #include <dlfcn.h>
 #include <pthread.h>

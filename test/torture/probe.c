@@ -2,7 +2,7 @@
 /*
  * probe.c - probe MODE: callbacks that misbehave, on events that are also recorded.
  *
- *   recursive  trace the event they are called for, deeper than the nesting levels
+ *   recursive  trace the event for which they are called, deeper than the nesting levels
  *   fork       fork; the child returns into the event
  *   jump       leave by longjmp
  */

@@ -74,8 +74,10 @@ static pid_t raw_clone(void)
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-/* At each depth: two threads trace, and two children are made, one by fork and one by a bare
- * clone. */
+/*
+ * At each depth, two threads trace and two children are created, one by fork and one by a bare
+ * clone.
+ */
 static void deep_family(unsigned depth)
 {
 	uint32_t who = lossless();
@@ -107,10 +109,7 @@ static int deep(void)
 	return 0;
 }
 
-/*
- * In a child, new threads trace before the thread that came through the fork does, and continue
- * while it does.
- */
+/* In a child, new threads trace before and while the thread that returned from the fork traces. */
 static void heirs_family(void)
 {
 	uint32_t who = lossless();
@@ -141,7 +140,7 @@ static int heirs(void)
 	return 0;
 }
 
-/* The recorder's other process: the child of this process's parent with that name. */
+/* Finds the pump: the child of this process's parent with that name. */
 static pid_t find_pump(void)
 {
 	char path[64], name[32] = "";
@@ -185,7 +184,9 @@ static int storm(void)
 	return 0;
 }
 
-/* The first event of a thread, in a vfork child: the parent's thread has emitted none yet. */
+/*
+ * The first event of a thread is emitted in a vfork child; the parent's thread has not emitted any.
+ */
 static void *vforks(void *unused)
 {
 	uint32_t who = torture_slot(tally, 0);
@@ -240,7 +241,7 @@ static int shares_memory(void *who)
 	return 0;
 }
 
-/* On its own stack, but with its parent's thread pointer; the parent waits. */
+/* The child runs on its own stack but with its parent's thread pointer; the parent waits. */
 static int clone_vm(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -301,7 +302,7 @@ static int handler_forks(void)
 
 /* --- threads ----------------------------------------------------------------- */
 
-/* The value of a line of /proc/self/status. */
+/* Returns the value of a line of /proc/self/status. */
 static long resident_kib(const char *which)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -323,8 +324,8 @@ static void *short_life(void *who)
 }
 
 /*
- * Four at a time, `count` in all. The second half must not need more memory than the first, except
- * in the buffer, where a busy pump may lag by some thousands of 4 KiB chunks.
+ * Starts `count` threads, four at a time. The second half must not need more memory than the first,
+ * except in the buffer, where a busy pump may lag by some thousands of 4 KiB chunks.
  */
 static int short_threads(void)
 {
@@ -392,7 +393,8 @@ static void *until_canceled(void *data)
 
 	pthread_setcanceltype(c->type, NULL);
 	pthread_setspecific(key, &c->last);
-	for (;;) { /* no libc calls in the asynchronous case; a busy pump must keep up */
+	/* Uses no libc calls in the asynchronous case; pauses so that a busy pump can keep up. */
+	for (;;) {
 		if (c->type == PTHREAD_CANCEL_DEFERRED)
 			some(c->who, 10);
 		else if (tally->slot[c->who].begun & 1)
@@ -407,7 +409,10 @@ static void *until_canceled(void *data)
 	return NULL;
 }
 
-/* Also in the middle of an event: then it is recorded, counted as lost, or had not begun. */
+/*
+ * Cancels threads, also in the middle of an event, which then is recorded, is counted as lost, or
+ * had not begun.
+ */
 static int cancel(void)
 {
 	must(!pthread_key_create(&key, on_thread_end), "key");
@@ -426,8 +431,10 @@ static int cancel(void)
 
 /* --- images and descriptors ---------------------------------------------------- */
 
-/* Number of descriptors beyond the standard three and those of $TORTURE_FDS, without the runtime's
- * socket. */
+/*
+ * The number of open descriptors, without the standard three, those of $TORTURE_FDS, and the
+ * runtime's socket.
+ */
 static unsigned descriptors(void)
 {
 	unsigned n = 0, sockets = 0;
@@ -464,7 +471,7 @@ static int exec_chain(void)
 	return 127;
 }
 
-/* Without the runtime, too: the new image, /bin/ls, is not traced. */
+/* Executes an image without the runtime, /bin/ls, which is not traced. */
 static int exec_untraced(void)
 {
 	some(lossless(), 10);
@@ -486,7 +493,7 @@ static int closes_all(void)
 		close(fd);
 	for (int i = 0; i < 200; i++)
 		many[i] = open("/dev/null", O_RDONLY);
-	/* These numbers were the runtime's: it must not use them any more. */
+	/* These numbers belonged to the runtime, which must not use them any more. */
 	must(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair");
 	for (int fd = 100; fd < 104; fd++)
 		must(dup2(pair[0], fd) == fd, "dup2");
@@ -547,7 +554,7 @@ static int daemonize(void)
 
 	some(who, 10);
 	pid = fork();
-	if (pid) { /* the recording ends with this process */
+	if (pid) { /* only in a child, because the recording ends with this process */
 		while (!__atomic_load_n(&tally->go, __ATOMIC_ACQUIRE))
 			usleep(1000);
 		return pid < 0;
@@ -568,7 +575,7 @@ static int daemonize(void)
 	_exit(0);
 }
 
-/* It has joined before; its children cannot join, and must run undisturbed. */
+/* The process has joined before; its children cannot join, and must run undisturbed. */
 static int changes_root(void)
 {
 	uint32_t who = lossless();

@@ -3,8 +3,8 @@
  * rules.c - rules COUNT: a separate recorder that changes COUNT times what a program with three
  * threads must record: everything, nothing, some of it, with a context. Each time the program must
  * acknowledge the change; after "nothing" no event may arrive any more, after any other rule one
- * must within 10 ms. Uses the protocol of doc/format/control.md. The program is this one again, run
- * with the runtime preloaded.
+ * must within 10 ms. Uses the protocol of doc/format/control.md. The program is this executable,
+ * run again with the runtime preloaded.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* One thread emits without a pause, the others with: the machine may be small. */
+/* One thread emits without a pause, the others with pauses, because the machine may be small. */
 static void *busy(void *pause_us)
 {
 	uint32_t who = torture_slot(torture_map(), 0);
@@ -129,7 +129,7 @@ static void wait_for_sync(int sock, uint64_t generation)
 	}
 }
 
-/* The number of all records written up to now. */
+/* Returns the number of all records written so far. */
 static uint64_t records(struct wm_pool *p)
 {
 	uint64_t sum = wm_pool_lost_count(p, WM_LOST_OVERWRITTEN);

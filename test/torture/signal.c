@@ -49,7 +49,7 @@ static void on_timer(int sig)
 {
 	int d = depth;
 
-	if (d >= DEPTH) /* on a slow machine the timer alone nests deeper than the slots */
+	if (d >= DEPTH) /* on a slow machine, the timer alone may nest deeper than the slots */
 		return;
 	depth = d + 1;
 	emit(slot[d + 1]);
@@ -107,7 +107,8 @@ static void *work(void *unused)
 
 static unsigned char painted[65536];
 static volatile uintptr_t handlers_sp;
-static void (*volatile measured)(uint32_t); /* raise() is a leaf to gcc: assume it changes this */
+/* Gcc takes raise() for a leaf function, so it must assume that raise() changes this variable. */
+static void (*volatile measured)(uint32_t);
 
 static __attribute__((noinline)) void measure_nothing(uint32_t who)
 {
@@ -127,7 +128,7 @@ static __attribute__((noinline)) void on_measure(int sig)
 	(void)sig;
 	handlers_sp = (uintptr_t)__builtin_frame_address(0);
 	for (volatile unsigned char *p = painted; p < (unsigned char *)handlers_sp - 64; p++)
-		*p = 0xa5; /* a loop: a function call would have a frame there */
+		*p = 0xa5; /* writes in a loop, because a function call would have a frame there */
 	measured(slot[1]);
 }
 
@@ -142,7 +143,7 @@ static unsigned depth_of(void (*what)(uint32_t))
 	return (unsigned)(handlers_sp - (uintptr_t)p);
 }
 
-/* The maximum over that many events, during which chunks change. */
+/* Reports the maximum over `events` events, during which chunks change. */
 static int report(const char *name, void (*what)(uint32_t), unsigned events, unsigned limit)
 {
 	unsigned base = depth_of(measure_nothing), most = 0;

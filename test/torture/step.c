@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.c - step SCENARIO [PRE [visit] [lossy]]: one kill -9 at every instruction of a path through
- * the runtime. A child runs to the beginning of the path and stops; ptrace steps it k instructions
- * and kills it; the next one dies an instruction later, until one reaches the path's end. To be run
- * under `waymark record`, whose rules determine whether an event is a simple one.
+ * step.c - step SCENARIO [PRE [visit] [lossy]]: kills a process by SIGKILL at every instruction of
+ * a path through the runtime. A child runs to the beginning of the path and stops; ptrace steps it
+ * k instructions and kills it; the next child is killed an instruction later, until one reaches the
+ * path's end. To be run under `waymark record`, whose rules determine whether an event takes the
+ * direct path.
  *
  *   fixed text bytes   one event of that kind, after PRE `fixed` ones
  *   first              the first event of a forked child, from fork on
@@ -30,7 +31,7 @@ static char *self;
 static unsigned pre, flags = TORTURE_LOSSLESS;
 static uint64_t seed;
 
-/* --- a child's path; it ends by _exit(0) -------------------------------- */
+/* --- the paths of children, which end by _exit(0) ------------------------- */
 
 static __attribute__((noinline)) void text_path(uint32_t who)
 {
@@ -74,7 +75,7 @@ static void child(const char *kind)
 	_exit(0);
 }
 
-/* The image after exec of `start`: it joined before main. */
+/* Continues after the exec of `start`: the image has joined before main. */
 static int after_exec(uint32_t who)
 {
 	begin();
@@ -82,7 +83,7 @@ static int after_exec(uint32_t who)
 	_exit(0);
 }
 
-/* The image after exec of `attach`: writes the tool's request itself. */
+/* Continues after the exec of `attach`: writes the tool's request itself. */
 static int ask(uint32_t who)
 {
 	snprintf(waymark_control.folder, sizeof(waymark_control.folder), "%s",
@@ -95,7 +96,7 @@ static int ask(uint32_t who)
 	_exit(0);
 }
 
-/* Starts a child that is stopped at the beginning of the path. */
+/* Starts a child and stops it at the beginning of the path. */
 static pid_t start_child(const char *kind)
 {
 	bool exec = !strcmp(kind, "attach") || !strcmp(kind, "start");
@@ -115,7 +116,7 @@ static pid_t start_child(const char *kind)
 		}
 		if (!exec || !strcmp(kind, "start"))
 			return pid;
-		exec = false; /* the stop at exec; the next is the path's */
+		exec = false; /* this was the stop at exec; the next one is at the path */
 		if (ptrace(PTRACE_CONT, pid, NULL, NULL) < 0)
 			die("ptrace");
 	}
@@ -175,5 +176,5 @@ int main(int argc, char **argv)
 	seed = torture_seed();
 	kills = visit ? visit_all(kind, stride) : step_all(kind);
 	fprintf(stderr, "step: %s: %u kills\n", kind, kills);
-	return kills < 20; /* a path this short is the wrong one */
+	return kills < 20; /* a path this short cannot be the right one */
 }

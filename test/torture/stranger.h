@@ -47,7 +47,7 @@ static inline int shared_file(off_t bytes, int seals)
 	return fd;
 }
 
-/* Almost a pool: its first page is a valid header except for some words. */
+/* Creates a memfd that is almost a pool: its first page is a valid header except for some words. */
 static inline int strange_pool(uint64_t *chance)
 {
 	struct wm_pool_header h = {.magic = WM_POOL_MAGIC, .version = WM_POOL_VERSION};
@@ -66,7 +66,7 @@ static inline int strange_pool(uint64_t *chance)
 	return fd;
 }
 
-/* -1: none. `sock`: may be sent through itself. */
+/* Returns a descriptor to send, or -1. `sock` may be sent through itself. */
 static inline int strange_fd(uint64_t *chance, int sock)
 {
 	int pair[2];
@@ -120,7 +120,7 @@ static inline void send_all(int sock, const void *bytes, size_t n, const int *fd
 	(void)sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* An EVENT with a valid description, in which at most one word is changed. */
+/* Writes an EVENT with a valid description, in which at most one word is changed. */
 static inline size_t strange_event(unsigned char *to, uint64_t *chance)
 {
 	const struct waymark_desc *d = (const void *)&WAYMARK_ID(desc, torture, bytes);
@@ -151,7 +151,7 @@ static inline size_t strange_hello(unsigned char *to, uint64_t *chance)
 	return sizeof(h) + 4;
 }
 
-/* A message of any type; the length in its header is mostly correct. */
+/* Writes a message of any type; the length in its header is mostly correct. */
 static inline size_t strange_message(unsigned char *to, uint64_t *chance)
 {
 	struct wm_msg h = {torture_random(chance, 9), 0};
@@ -166,7 +166,7 @@ static inline size_t strange_message(unsigned char *to, uint64_t *chance)
 		bytes = strange_hello(to, chance);
 		h.type = WM_MSG_HELLO;
 		break;
-	default: /* among them a tool's SNAPSHOT */
+	default: /* including a tool's SNAPSHOT */
 		bytes = torture_random(chance, 16) ? torture_random(chance, 320) : 65000;
 		if (torture_random(chance, 8) == 0)
 			h.type = torture_random(chance, 2) ? 64 : torture_random(chance, 200);
@@ -200,7 +200,7 @@ static inline void say_something(int sock, uint64_t *chance)
 
 /* --- visits -------------------------------------------------------------------- */
 
-/* A connection to the (first) recorder; -1: it accepts none now. */
+/* Connects to the first recorder; returns -1 when it does not accept the connection. */
 static inline int knock(void)
 {
 	const char *folder = getenv("WAYMARK_SESSION");
@@ -216,7 +216,7 @@ static inline int knock(void)
 	return -1;
 }
 
-/* Sends some messages and closes, perhaps one direction after the other. */
+/* Sends some messages and closes the connection, sometimes one direction after the other. */
 static inline void converse(uint64_t *chance)
 {
 	int sock = knock();
@@ -230,8 +230,10 @@ static inline void converse(uint64_t *chance)
 		close(sock);
 }
 
-/* Sends as many messages as the recorder accepts, for some time; also valid ones that are answered
- * at once. */
+/*
+ * Sends as many messages as the recorder accepts, for some time, including valid ones that are
+ * answered at once.
+ */
 static inline void flood(uint64_t *chance)
 {
 	static unsigned char text[SAID_MAX] __attribute__((aligned(8)));

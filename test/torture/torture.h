@@ -25,7 +25,7 @@
 
 #include <waymark/tracepoint.h>
 
-/* The fields' values are computed from who and n: see check.c. */
+/* The values of fields are computed from who and n: see check.c. */
 WAYMARK_EVENT(torture, fixed, WAYMARK_ARGS(uint32_t, who, uint64_t, n),
 	      WAYMARK_FIELDS((u32, who, who), (u64, n, n), (x32, mix, (uint32_t)n * 2654435761u)));
 WAYMARK_EVENT(torture, text, WAYMARK_ARGS(uint32_t, who, uint64_t, n, const char *, s),
@@ -37,16 +37,17 @@ WAYMARK_EVENT(torture, bytes,
 
 #define TORTURE_SLOTS     131072u
 #define TORTURE_LOSSLESS  1u  /* no event of this writer may be lost */
-#define TORTURE_UNSEEN    2u  /* no event of it may be in the trace */
-#define TORTURE_UNCOUNTED 8u  /* its process could not join: its events are not counted */
-#define TORTURE_HOSTILE   16u /* its process's events are not checked */
+#define TORTURE_UNSEEN    2u  /* no event of this writer may be in the trace */
+#define TORTURE_UNCOUNTED 8u  /* the process could not join, so its events are not counted */
+#define TORTURE_HOSTILE   16u /* the events of this process are not checked */
 #define TORTURE_SHARED    4u  /* a forked child may repeat one of its events */
 
 struct torture_slot {
 	uint32_t pid, flags;
 	volatile uint64_t begun, done;
-	uint64_t spare;           /* emits of other processes that may count for this one too */
-	uint64_t kind;            /* 'f', 't', 'b': it emits only this kind; 0: all kinds */
+	uint64_t spare; /* number of emits of other processes that may be counted here */
+	/* 'f', 't' or 'b': this writer emits only this kind; 0: all kinds. */
+	uint64_t kind;
 	uint64_t due, longest_ns; /* crash.c: `done` at the time of the kill; the slowest emit */
 	uint64_t pad;
 };
@@ -60,7 +61,7 @@ struct torture_tally {
 	struct torture_slot slot[TORTURE_SLOTS];
 };
 
-/* $TORTURE_TALLY, shared by all processes that map it. */
+/* Maps $TORTURE_TALLY, which is shared by all processes that map it. */
 static inline struct torture_tally *torture_map(void)
 {
 	const char *path = getenv("TORTURE_TALLY");
@@ -92,7 +93,7 @@ static inline uint32_t torture_slot(struct torture_tally *t, uint32_t flags)
 	return who;
 }
 
-/* "n-xxxxx", with 0 to 59 x. */
+/* Returns "n-" followed by 0 to 59 x. */
 static inline const char *torture_string(char to[96], uint64_t n)
 {
 	int k = snprintf(to, 32, "%llu-", (unsigned long long)n);

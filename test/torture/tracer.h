@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer.h - drives a child through a path instruction by instruction, for step.c and inject.c. A
+ * tracer.h - steps a child along a path instruction by instruction, for step.c and inject.c. A
  * child requests tracing, runs to the beginning of the path and stops there by an int3.
  */
 #ifndef TORTURE_TRACER_H
@@ -43,7 +43,7 @@ static inline uint64_t pc_of(pid_t pid)
 	return r.rip;
 }
 
-/* False: the child exited with status 0. `sig`: a signal to deliver to it. */
+/* Resumes the child, delivering signal `sig`. Returns false when it exited with status 0. */
 static inline bool resume(pid_t pid, int how, int sig)
 {
 	int status;
@@ -128,7 +128,7 @@ static inline void break_at(pid_t pid, uint64_t pc)
 		die("no hardware breakpoint");
 }
 
-/* False: the path ended before the breakpoint. */
+/* Runs the child to a breakpoint. Returns false when the path ended before it. */
 static inline bool run_to(pid_t pid, uint64_t pc, unsigned hits)
 {
 	bool alive = true;

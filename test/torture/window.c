@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * window.c - window MODE COUNT: one event of 3,000 sites, enabled and disabled COUNT times by a
- * callback while two threads run through them. After each change every site is checked, and every
- * byte between them, and no text may be writable.
+ * callback while two threads run through them. After each change, every site and every byte between
+ * sites is checked, and no code may be writable.
  *
  *   plain    no restriction
  *   narrow   writing a single site is refused: only the window works
@@ -41,8 +41,8 @@ static struct {
 } text;
 
 /*
- * The sites are written out, each with its own target: sites of real events would take minutes to
- * compile. Each is followed by three bytes that must not change.
+ * The sites are written by hand, each with its own target, because sites of real events would take
+ * minutes to compile. Each is followed by three bytes that must not change.
  */
 static __attribute__((noinline, noclone)) uint64_t many(void)
 {
@@ -83,7 +83,7 @@ static void fail(const char *what, unsigned long n)
 	_exit(1);
 }
 
-/* Saves the text around the sites while they are off. */
+/* Saves the code around the sites while they are off. */
 static void remember_text(void)
 {
 	const struct waymark_site *first = waymark_module.sites,
@@ -143,7 +143,10 @@ static void change(bool on)
 		fail("number of sites that jump", hits);
 }
 
-/* Makes one system call fail from now on: always, or when an argument is (has) this value. */
+/*
+ * Makes one system call fail from now on: always, or when an argument has this value (or these
+ * bits).
+ */
 static void refuse(long call, unsigned argument, uint16_t test, uint32_t value)
 {
 	struct sock_filter code[] = {
@@ -176,7 +179,7 @@ static void *beget(void *none)
 		int status = -1;
 
 		if (pid == 0) {
-			/* The child does not know at which step the parent was. */
+			/* The child does not know at which step of the change the parent was. */
 			(void)waymark_probe_unregister(torture, many, callback, NULL);
 			check_protection();
 			change(true);
@@ -202,7 +205,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, run, passed[i]);
 	if (!strcmp(mode, "narrow")) {
-		change(true); /* selects the way of writing, once */
+		change(true); /* selects the method of writing code, once */
 		change(false);
 		refuse(SYS_pwrite64, 2, BPF_JEQ, 1);
 	} else if (!strcmp(mode, "denied")) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# kernel.bats - what our machines' own kernels may lack, tested on Debian's kernel in the machine of
-# tools/vm: kprobes, the function tracer, an older interface. The tests of the rooms kernel and kdata
-# run in it whole: nothing that they skip here may be skipped there.
+# kernel.bats - tests facilities that the kernels of test machines may lack, on Debian's kernel in
+# the machine of tools/vm: kprobes, the function tracer, an older interface. It also runs the tests
+# of rooms kernel and kdata: those skipped outside may not be skipped there.
 
 bats_require_minimum_version 1.7.0
 load setup_suite
@@ -23,7 +23,7 @@ setup() {
 	! grep -E 'skipped: .*(kprobes|uprobes|tracefs|tracing file system|system call events)' units/*
 }
 
-# The count of the event in a file of `stat -x ,`.
+# Prints the count of an event in a file of `stat -x ,`.
 count() {
 	awk -F, -v name="$2" '$3 == name { print $1 }' "$1"
 }
@@ -127,7 +127,7 @@ count() {
 @test "a program's events and the kernel's are in true order on the clock they share" {
 	cat beside.err beside.text
 	[ "$(cat hello.out)" = $'hello, world\nhello, world\nhello, world' ]
-	# Its output is a file: one write(2), after the three marks.
+	# Its output is a file, so there is one write(2), after the three events.
 	[ "$(grep -oE 'hello:greeting|sys_enter_write|sys_exit_write' beside.text | paste -sd ' ')" = \
 		"hello:greeting hello:greeting hello:greeting sys_enter_write sys_exit_write" ]
 }

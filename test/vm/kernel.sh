@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# kernel.sh - run for test/vm/kernel.bats in the machine, by busybox: kernel events on that kernel.
-# $1: a folder shared with the machine outside; results go there, one file a fact.
+# kernel.sh - tests kernel events on that kernel; busybox runs it in the machine, for
+# test/vm/kernel.bats. $1 is a folder shared with the host; results are written there, one file per
+# fact.
 cd "$1" || exit 9
 exec 2>script.err
 
@@ -14,7 +15,7 @@ await() {
 	done
 }
 
-# Both wait for something, ten looks in a row: they have enabled their counters.
+# Waits until both are seen sleeping ten times in a row: they have enabled their counters.
 settled() {
 	[ "$(grep -l '^State:.S' "/proc/$1/status" "/proc/$2/status" | wc -l)" -eq 2 ] || looks=0
 	looks=$((looks + 1))
@@ -28,7 +29,8 @@ done
 T=/sys/kernel/tracing
 G=__x64_sys_getpgid
 
-# Counts beside the kernel's own: of a kprobe event of somebody else's, and of a histogram.
+# Compares with the kernel's own counts: those of a kprobe event of another tool, and of a
+# histogram.
 echo "p:mine/getpgid $G" >$T/kprobe_events
 echo 1 >$T/events/mine/getpgid/enable
 echo 'hist:keys=common_pid' >$T/events/syscalls/sys_enter_getpgid/trigger
@@ -41,19 +43,19 @@ grep Hits $T/events/syscalls/sys_enter_getpgid/hist >hist
 echo '!hist:keys=common_pid' >$T/events/syscalls/sys_enter_getpgid/trigger
 echo 0 >$T/events/mine/getpgid/enable
 
-# Counted apart, and filtered, in the kernel.
+# Counts per value, and with a filter, in the kernel.
 waymark stat --by comm,id -e raw_syscalls:sys_enter -- ./calls 300 >by 2>by.err
 echo $? >by.status
 waymark stat -x , -e raw_syscalls:sys_enter --filter 'id == 121 && $comm == "calls"' -- ./calls 200 >filter.csv 2>filter.err
 
-# Where the kernel spends its time, by instruction: from its own memory.
+# Samples where the kernel spends its time, by instruction; the code is read from its own memory.
 waymark record -q -F 1000 -o kernel_time -- dd if=/dev/zero of=/dev/null bs=64k count=8000 2>dd.err
 waymark report kernel_time -s dso,sym --json >kernel_time.json 2>kernel_time.err
 hot=$(tr '}' '\n' <kernel_time.json | sed -n 's/.*"dso":"\[kernel.kallsyms\]","sym":"\[k\] \([^"]*\)".*/\1/p' | head -1)
 waymark annotate "$hot" kernel_time --json >kernel_code.json 2>>kernel_time.err
 grep " $hot\$" /proc/kallsyms >kernel_code.kallsyms
 
-# perf and waymark on one process that both found stopped.
+# Runs perf and waymark on one process that was stopped when both attached.
 E=sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter,page-faults,context-switches
 ./calls 2000 stop &
 calls=$!
@@ -70,7 +72,7 @@ looks=0
 kill -CONT $calls
 wait
 
-# What cannot be probed, and who may not.
+# Names places that cannot be probed, and users who may not probe.
 for what in kprobe:no_such_function $G+1 do_int3; do
 	waymark stat -e "kprobe:${what#kprobe:}" -- true 2>>refused
 	echo $? >>refused.status
@@ -81,13 +83,13 @@ echo $? >nobody.status
 waymark doctor >doctor
 su nobody -s /bin/sh -c 'waymark doctor' >doctor.nobody
 
-# Named as this kernel names them.
+# Lists the families with the names of this kernel.
 waymark list >families
 waymark list 'kprobe:__x64_sys_getpg*' >list.kprobe
 waymark list 'sched:*' >list.sched
 ls -d $T/events/sched/*/ >tracefs.sched
 
-# Recorded through the rings this kernel has: read, for they cannot be mapped.
+# Records through this kernel's rings, which must be read because they cannot be mapped.
 waymark record -o getpgid -e syscall:getpgid -- ./calls 5000 2>getpgid.err
 echo $? >getpgid.status
 waymark print getpgid >getpgid.text
@@ -99,7 +101,7 @@ waymark record -q -o beside -e syscall:write -e 'hello:*' -- "$WAYMARK_BUILD/exa
 waymark print beside >beside.text
 ls $T/instances >instances.after
 
-# Killed, it leaves no probe behind; what is not its own stays.
+# A killed recorder leaves no probe behind; the probes of other tools remain.
 waymark stat -e "kprobe:$G,uprobe:$PWD/calls:tick" -- sleep 100 &
 await "grep -q waymark $T/kprobe_events && grep -q waymark $T/uprobe_events"
 cat $T/kprobe_events >probes.before

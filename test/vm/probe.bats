@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# probe.bats - what our machines' own kernels may lack, recorded on Debian's kernel in the machine of
-# tools/vm: kprobes with arguments typed by BTF, probes on events, the function tracer, triggers with
-# histograms and snapshots, synthetic events; and that none of it outlives the recorder.
+# probe.bats - tests facilities that the kernels of test machines may lack, on Debian's kernel in
+# the machine of tools/vm: kprobes with arguments typed by BTF, probes on events, the function
+# tracer, triggers with histograms and snapshots, synthetic events; and that all of it is removed
+# when the recorder ends.
 
 bats_require_minimum_version 1.7.0
 load setup_suite
@@ -48,7 +49,8 @@ taken() { # NAME [STATUS]
 
 @test "triggers: histograms and snapshots are in the trace; stacks behind events" {
 	taken hist 3
-	# The first of them is in the snapshot: it takes what the rings hold.
+	# The snapshot contains the first of them, because it takes what the rings contain at that
+	# time.
 	[ "$(grep -c 'sys_enter_getpgid: ' hist.text)" -eq 49 ]
 	[ "$(grep -c 'ftrace:kernel_stack: ' hist.text)" -eq 49 ]
 	grep -q 'Hits: 50$' hist/kernel/histograms

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# probe.sh - run for test/vm/probe.bats in the machine, by busybox: probes and the rest of a tracefs on
-# that kernel. $1: a folder shared with the machine outside; results go there, one file a fact.
+# probe.sh - tests probes and other facilities of tracefs on that kernel; busybox runs it in the
+# machine, for test/vm/probe.bats. $1 is a folder shared with the host; results are written there,
+# one file per fact.
 cd "$1" || exit 9
 exec 2>script.err
 T=/sys/kernel/tracing
 R="waymark record --preload none"
 
-# A recording named $1 of the rest; its words and its text beside it.
+# NAME ARGUMENTS...: makes a recording; its messages and its text are stored under that name.
 take() {
 	local name=$1
 	shift
@@ -25,7 +26,7 @@ await() {
 	done
 }
 
-# The processes of that name.
+# Prints the processes with that name.
 called() {
 	for comm in /proc/[0-9]*/comm; do
 		[ "$(cat "$comm")" != "$1" ] || echo "$comm" | cut -d/ -f3
@@ -41,7 +42,7 @@ take function -e 'func:kernel:vfs_re*' -e 'func:kernel:vfs_open' -- cat "$PWD/th
 take both -e 'func:kernel:vfs_rea?:return' -- dd "if=$PWD/there" of=/dev/null
 take hist --trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid' --trigger 'syscalls:sys_exit_getpgid:snapshot:1' \
 	--stacks kernel -e syscall:getpgid:enter -- ./calls 50
-# The time between entry and exit, made by the kernel; the name in it is the one given here.
+# The time between entry and exit, which the kernel computes in a synthetic event with this name.
 take synthetic --synthetic 'pgid_time u64 ns; long id' \
 	--trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid:ts0=common_timestamp' \
 	--trigger 'syscalls:sys_exit_getpgid:hist:keys=common_pid:ns=common_timestamp-$ts0:onmatch(syscalls.sys_enter_getpgid).pgid_time($ns,ret)' \
@@ -55,7 +56,7 @@ $R -o refused --synthetic 'bad nosuch_t x' -- true 2>refused_synthetic.err
 cat $T/dynamic_events >clean
 ls $T/instances >>clean
 
-# All of it killed while it records, then the next start.
+# Kills everything while it records; then the next start must remove the rest.
 waymark record -q -o killed --synthetic 'left u64 x' --trigger 'sched:sched_switch:hist:keys=next_pid' -e kprobe:vfs_read -a -- sleep 100 &
 command=$!
 await '[ -e killed/kernel/formats ] && [ "$(grep -c waymark_ $T/dynamic_events)" -eq 2 ]'

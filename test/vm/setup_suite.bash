@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# setup_suite.bash - boots the machine of tools/vm once for all *.bats here, and runs their scripts in it, one
-# after the other. The tests look at what the scripts left in the folders $VM_RESULTS/NAME.
-#
-# The order matters: top.sh looks at the system's own trace buffer, which the others use.
+# setup_suite.bash - boots the machine of tools/vm once for all *.bats of this folder, and runs
+# their scripts in it, one after the other. The tests check the results that the scripts left in the
+# folders $VM_RESULTS/NAME. The order matters: top.sh uses the system's own trace buffer, which the
+# others use, too.
 
 VM_SCRIPTS="top user probe kernel"
 
-# The programs that the scripts run, each in the folder of its script.
+# Builds the programs that the scripts run, each in the folder of its script.
 vm_programs() {
 	local rt=(-Wl,--no-as-needed -l:libwaymark-rt.so.0 "-L$WAYMARK_BUILD" "-Wl,-rpath,$WAYMARK_BUILD")
 	local data=$WAYMARK_SOURCE/test/data include=-I$WAYMARK_SOURCE/include
@@ -35,7 +35,7 @@ setup_suite() {
 	done
 	if command -v perf >/dev/null; then files+=(-f "$(command -v perf)"); fi
 	cd "$VM_RESULTS"
-	# Status and output are those of the last command, which user.bats looks at.
+	# The status and output are those of the last command; user.bats checks them.
 	local status=0
 	"$VM" -t 3000 "${files[@]}" -d "$VM_RESULTS" sh -c \
 		"for n in $VM_SCRIPTS; do sh $here/\$n.sh $VM_RESULTS/\$n; done; pwd; wc -c <user/app; echo words >&2; exit 7" \
@@ -43,7 +43,8 @@ setup_suite() {
 	echo $status >"$VM_OUTPUT/status"
 }
 
-# setup() of each file: what the script NAME left is the current folder, $W what the machine left.
+# To be called by setup() of each file: enters the folder with the results of script NAME; $W is the
+# folder of all results.
 vm_setup() {
 	W=$VM_OUTPUT
 	[ -s "$W/release" ] || skip "$(cat "$W/why"): nothing was run in it"

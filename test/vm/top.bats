@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# top.bats - what older kernels give to the system's own trace buffer only, the graph of functions and
-# what is written to trace_marker, recorded on Debian's kernel in the machine of tools/vm: taken when nobody
-# uses it, given back as it was found, and refused aloud otherwise.
+# top.bats - tests what older kernels offer only in the system's own trace buffer, the graph of
+# functions and writes to trace_marker, on Debian's kernel in the machine of tools/vm: the buffer is
+# taken when no process uses it, its state is restored afterwards, and otherwise it is refused with
+# a message.
 
 bats_require_minimum_version 1.7.0
 load setup_suite
@@ -36,7 +37,7 @@ taken() { # NAME
 	grep -q 'ftrace:function: .*vfs_open' mixed.text
 	grep -q 'sys_enter_openat' mixed.text
 	grep -q 'funcgraph_exit.*vfs_read' mixed.text
-	run -1 grep -q ' waymark-pump:' mixed.text # of everybody, but not the recorder
+	run -1 grep -q ' waymark-pump:' mixed.text # from all processes except the recorder
 	cut -c2-19 mixed.text | sort -c
 }
 

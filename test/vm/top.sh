@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# top.sh - run for test/vm/top.bats in the machine, by busybox: what an older kernel gives to the
-# system's own trace buffer only. $1: a folder shared with the machine outside, with `between` in it;
-# results go there, one file a fact.
+# top.sh - tests what an older kernel offers only in the system's own trace buffer; busybox runs it
+# in the machine, for test/vm/top.bats. $1 is a folder shared with the host, with `between` in it;
+# results are written there, one file per fact.
 cd "$1" || exit 9
 exec 2>script.err
 T=/sys/kernel/tracing
@@ -17,7 +17,7 @@ await() {
 	done
 }
 
-# All of the buffer that somebody could have set, and who has instances.
+# Prints all settings of the buffer that a tool may have changed, and the existing instances.
 state() {
 	cd $T || exit 9
 	grep '' current_tracer set_event set_event_pid set_event_notrace_pid set_ftrace_pid set_ftrace_notrace_pid \
@@ -28,7 +28,7 @@ state() {
 	cd "$OLDPWD" || exit 9
 }
 
-# A recording named $1 of the rest, between two looks at the buffer.
+# NAME ARGUMENTS...: makes a recording, and compares the state of the buffer before and after.
 take() {
 	local name=$1
 	shift
@@ -39,20 +39,20 @@ take() {
 	waymark print "$name" >"$name.text" 2>>"$name.err"
 }
 
-# The processes of that name.
+# Prints the processes with that name.
 called() {
 	for comm in /proc/[0-9]*/comm; do
 		[ "$(cat "$comm" 2>&-)" != "$1" ] || echo "$comm" | cut -d/ -f3
 	done
 }
 
-# busybox's cat copies by sendfile, its dd reads.
+# uses dd, because busybox's cat copies by sendfile while dd reads
 D="dd if=/proc/uptime of=/dev/null"
 G="-e func:kernel:vfs_read:graph"
-$R -q -o first --preload none -e syscall:getpid -- true # an instance was made: rings are what they will be
+$R -q -o first --preload none -e syscall:getpid -- true # creates an instance first, so that the rings have their final size
 take graph --preload none $G -- sh -c "$D; $D"
 take mixed -a $G -e func:kernel:vfs_open -e syscall:openat:enter -- $D
-# 10,000 times, in the order of time.
+# 10,000 times, in the order of time
 take markers -b 64M -e 'app:*' -e ftrace:print -- ./between 10000 $T/trace_marker
 take filter -e ftrace:print --filter 'buf == "mark*"' -- ./between 10 $T/trace_marker
 echo 0 >$T/tracing_on
@@ -65,15 +65,15 @@ echo 1 >$T/tracing_on
 echo local >$T/trace_clock
 echo 0 >$T/options/function-fork
 
-# In use: by each of these it is said, and nothing is changed.
+# NAME EVENT: the buffer is in use: the recording must report that and change nothing.
 refuse() { # NAME EVENT
 	state >"refused_$1.before"
 	$R -o "refused_$1" -e "$2" -- true 2>"refused_$1.err"
 	echo $? >"refused_$1.status"
 	state >"refused_$1.after"
 }
-echo 0 >$T/tracing_on # what is in it stays the same between two looks
-# Of one function: an emulated machine is slow when it traces them all.
+echo 0 >$T/tracing_on # disabled, so that its content is the same in two looks
+# Traces only one function, because an emulated machine is slow when it traces all.
 echo vfs_open >$T/set_ftrace_filter
 echo function >$T/current_tracer
 refuse tracer ftrace:print
@@ -110,11 +110,12 @@ kill $other
 wait $other
 state >after_all
 
-echo $$ >$T/set_event_notrace_pid # a choice of tasks is a use, too
+echo $$ >$T/set_event_notrace_pid # a selection of tasks counts as a use, too
 refuse notrace ftrace:print
 echo >$T/set_event_notrace_pid
 
-# The command killed: its pump gives it back. Both killed: the next start does.
+# When the command is killed, its pump restores the buffer; when both are killed, the next start
+# does.
 begin_killed() {
 	$R -q -o "$1" $G -a -- sleep 100 &
 	command=$!

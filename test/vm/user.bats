@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# user.bats - tools/vm: a command on Debian's own kernel, under emulation; and what waymark records of
+# user.bats - tests tools/vm: a command on Debian's own kernel, under emulation; and recordings of
 # programs there.
 
 bats_require_minimum_version 1.7.0
@@ -11,7 +11,7 @@ setup() {
 	vm_setup user
 }
 
-# How many orders the text of a recording has.
+# Prints the number of orders in the text of a recording.
 orders() {
 	grep -c shop:order "$1.text"
 }

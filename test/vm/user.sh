@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# user.sh - run for test/vm/user.bats in the machine, by busybox: user-space recording on that kernel.
-# $1: a folder shared with the machine outside, with `app` in it; results go there, one file a fact.
+# user.sh - tests user-space recording on that kernel; busybox runs it in the machine, for
+# test/vm/user.bats. $1 is a folder shared with the host, with `app` in it; results are written
+# there, one file per fact.
 cd "$1" || exit 9
 exec 2>script.err
 uname -r >release
@@ -19,7 +20,7 @@ await() {
 	done
 }
 
-# $1: name of the result; the rest: a recording. What it reports, its status, its events.
+# NAME ARGUMENTS...: records; stores the messages, the status and the events under that name.
 record() {
 	local name=$1
 	shift
@@ -46,7 +47,7 @@ wait $recorder
 echo $? >attached.status
 waymark print attached >attached.text 2>attached.print_err
 
-# The command dies, the program goes on: its pump ends the trace.
+# The command is killed while the program continues: its pump ends the trace.
 waymark record -q -o orphan -p $app >/dev/null 2>orphan.err &
 recorder=$!
 await '[ "$(waymark print orphan 2>/dev/null | wc -l)" -gt 20 ]'
@@ -56,7 +57,7 @@ await '! pidof waymark >/dev/null'
 waymark print orphan >orphan.text 2>orphan.print_err
 echo $? >orphan.status
 
-# Program and recorder die at once, in the middle.
+# Program and recorder are killed at the same time, during the recording.
 waymark record -q -o both -p $app >/dev/null 2>both.err &
 await '[ "$(waymark print both 2>/dev/null | wc -l)" -gt 20 ]'
 kill -9 $app $(pidof waymark)
