@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/suite_test_kit.h"
 #include "kdata/format_test_kit.h"
 #include "kdata/formats.h"
 
@@ -248,6 +249,7 @@ static void test_hostile_forms(void **state)
 {
 	char *form = malloc(300000), *at = form;
 	uint64_t seed = 3;
+	uint32_t rounds = kit_rounds(300, 3000);
 	struct wm_text out;
 
 	at += sprintf(at, "\"%%d\", ");
@@ -262,7 +264,7 @@ static void test_hostile_forms(void **state)
 	run(form, &record, sizeof(record), &out);
 	assert_memory_equal(out.data, "FIELDS", 6);
 	wm_text_done(&out);
-	for (int i = 0; i < 3000; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		size_t bytes;
 
 		strcpy(form, strstr(i & 1 ? kit_switch : kit_enter, "print fmt:") + 10);

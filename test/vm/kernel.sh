@@ -49,7 +49,7 @@ echo $? >by.status
 waymark stat -x , -e raw_syscalls:sys_enter --filter 'id == 121 && $comm == "calls"' -- ./calls 200 >filter.csv 2>filter.err
 
 # Samples where the kernel spends its time, by instruction; the code is read from its own memory.
-waymark record -q -F 1000 -o kernel_time -- dd if=/dev/zero of=/dev/null bs=64k count=8000 2>dd.err
+waymark record -q -F 1000 -o kernel_time -- dd if=/dev/zero of=/dev/null bs=64k count=3000 2>dd.err
 waymark report kernel_time -s dso,sym --json >kernel_time.json 2>kernel_time.err
 hot=$(tr '}' '\n' <kernel_time.json | sed -n 's/.*"dso":"\[kernel.kallsyms\]","sym":"\[k\] \([^"]*\)".*/\1/p' | head -1)
 waymark annotate "$hot" kernel_time --json >kernel_code.json 2>>kernel_time.err
