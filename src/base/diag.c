@@ -58,7 +58,8 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
 	d->where = where;
 	d->offset = offset;
 	va_start(args, fmt);
-	(void)vsnprintf(d->sentence, sizeof(d->sentence), fmt, args); /* cut when too long */
+	/* The sentence is cut when too long. */
+	(void)vsnprintf(d->sentence, sizeof(d->sentence), fmt, args);
 	va_end(args);
 	add_cure(d, err);
 	return err;

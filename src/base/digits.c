@@ -60,7 +60,7 @@ static inline int exponent_of(double a)
 
 	memcpy(&bits, &a, sizeof(bits));
 	two = (int)(bits >> 52) - 1023;
-	ten = (two * 1233) >> 12; /* log10(2); rounds down */
+	ten = (two * 1233) >> 12; /* 1233 / 4096 is about log10(2); rounds down */
 	return ten + (ten < POWER_MAX && a >= power(ten + 1));
 }
 
@@ -91,7 +91,7 @@ bool wm_digits_six(double d, struct wm_six *ret)
 		ret->digits += part > 0.5;
 	}
 	ret->exponent = e;
-	if (ret->digits == 1000000) { /* 9.999999 is 10.0000 */
+	if (ret->digits == 1000000) { /* 9.999999 is rounded to 10.0000 */
 		ret->digits = 100000;
 		ret->exponent++;
 	}

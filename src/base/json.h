@@ -29,7 +29,7 @@ struct wm_json {
 	FILE *out;
 	unsigned lines; /* up to this depth, each object in an array begins on a new line */
 	unsigned depth;
-	uint32_t arrays, filled; /* one bit per level */
+	uint32_t arrays, filled; /* one bit per nesting level */
 };
 
 void wm_json_init(struct wm_json *j, FILE *out, unsigned lines);

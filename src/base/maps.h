@@ -21,8 +21,8 @@ enum wm_map_perms {
 };
 
 struct wm_map {
-	uint64_t start, end; /* addresses, end excluded */
-	uint64_t offset;     /* in the file */
+	uint64_t start, end; /* the mapped addresses; the end is excluded */
+	uint64_t offset;     /* offset in the file */
 	uint64_t inode;      /* 0: no file is mapped */
 	uint32_t dev_major, dev_minor;
 	uint8_t perms; /* enum wm_map_perms bits */
@@ -35,7 +35,7 @@ struct wm_map {
 };
 
 struct wm_maps {
-	struct wm_map *maps; /* by ascending address */
+	struct wm_map *maps; /* sorted by ascending address */
 	size_t nr;
 	char *text; /* holds the paths */
 };

@@ -64,7 +64,7 @@ static void test_lines(void **state)
 	assert_null(wm_maps_find(&m, 0));
 	assert_null(wm_maps_find(&m, UINT64_MAX));
 	wm_maps_done(&m);
-	assert_int_equal(parse("", &m, NULL), 0); /* a kernel thread */
+	assert_int_equal(parse("", &m, NULL), 0); /* the map of a kernel thread is empty */
 	assert_int_equal(m.nr, 0);
 	assert_null(wm_maps_find(&m, 1));
 	wm_maps_done(&m);

@@ -11,7 +11,10 @@
 
 #include <stdint.h>
 
-/* Decimal, 0x hexadecimal or 0o octal (a leading 0 alone is decimal), with an optional sign. */
+/*
+ * Parses a decimal, hexadecimal (0x) or octal (0o) integer with an optional sign; a leading 0 alone
+ * does not mean octal.
+ */
 int wm_number_parse_integer(const char *text, int64_t min, int64_t max, int64_t *ret_value);
 
 /* "64M", "64MiB", "64MB", "1.5G", "4096". Always powers of 1024. */

@@ -58,8 +58,8 @@ struct wm_option {
 	 * is the argument if it equals one of them up to a comma: -g dwarf,4096.
 	 */
 	bool optional;
-	bool hidden;          /* not in --help */
-	const char *argument; /* its name in --help; NULL: takes no argument */
+	bool hidden;          /* the option is not shown by --help */
+	const char *argument; /* name of the argument in --help; NULL: takes no argument */
 	/* default, parsed as if the user had typed it first; NULL: zero. Not for CALL */
 	const char *initial;
 	const char *choices; /* CHOICE: words separated by '|'; see also `optional` */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * option_test.c - option tables, number parsing, and nearest names.
- */
+/* option_test.c - tests option tables, number parsing, and nearest names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

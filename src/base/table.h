@@ -65,7 +65,7 @@ static inline uint64_t wm_table_hash_bytes(const struct wm_table *t, const void 
 
 struct wm_table_walk {
 	uint32_t at, hash;
-	uint32_t index; /* of the candidate */
+	uint32_t index; /* index of the candidate */
 };
 
 /* Begins a walk through the entries that may have this hash. */

@@ -18,7 +18,8 @@ void wm_words_say(const struct wm_words *w, const char *fmt, ...)
 	if (!w || !w->say)
 		return;
 	va_start(args, fmt);
-	(void)vsnprintf(sentence, sizeof(sentence), fmt, args); /* cut when too long */
+	/* The sentence is cut when too long. */
+	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
 	va_end(args);
 	w->say(sentence, w->data);
 }
