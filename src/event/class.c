@@ -20,8 +20,8 @@
 struct block {
 	struct wm_class *class;
 	struct wm_field *fields;
-	struct wm_label *labels; /* next free one */
-	char *text;              /* next free byte */
+	struct wm_label *labels; /* the next free label */
+	char *text;              /* the next free byte for text */
 	/* Length of each field's name without a suffix such as _2. */
 	uint8_t base_bytes[WM_CLASS_FIELDS_MAX];
 };
@@ -32,7 +32,7 @@ struct measure {
 	size_t nr_fields, nr_labels, text_bytes;
 };
 
-#define SUFFIX_BYTES 5u /* "_256" and a NUL */
+#define SUFFIX_BYTES 5u /* room for the suffix "_256" and a NUL */
 
 static int refuse(const struct wm_schema *s, struct wm_diag *diag)
 {

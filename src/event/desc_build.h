@@ -21,7 +21,7 @@ struct wm_desc_spec {
 	const char *carrier;   /* used with WAYMARK_DESC_LINKED; NULL: unknown */
 	const int64_t *values; /* one value for each '#' of the schema */
 	uint16_t nr_values;
-	uint8_t kind, level; /* enum waymark_desc_kind, enum waymark_level */
+	uint8_t kind, level; /* values of enum waymark_desc_kind and enum waymark_level */
 	uint32_t line, flags;
 	bool named;
 };

@@ -105,7 +105,7 @@ int64_t wm_filter_link(const void *code, size_t bytes, const void *desc, size_t 
 
 #define WM_FILTER_STORAGE_MAX 32768u
 
-uint32_t wm_filter_needs(const struct wm_filter *f); /* enum wm_filter_context bits */
+uint32_t wm_filter_needs(const struct wm_filter *f); /* returns bits of enum wm_filter_context */
 bool wm_filter_uses_float(const struct wm_filter *f);
 
 /*

@@ -30,7 +30,8 @@ int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, 
 		}
 	}
 	va_start(args, fmt);
-	(void)vsnprintf(sentence, sizeof(sentence), fmt, args); /* cut when too long */
+	/* The sentence is cut when too long. */
+	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
 	va_end(args);
 	(void)wm_diag_set(x->diag, -EINVAL, "filter", offset, "%s", sentence);
 	x->diag->line = line;

@@ -54,11 +54,12 @@ enum wm_insn_op {
 	WM_INSN_LOAD_W8,
 	WM_INSN_LOAD_B1,
 	WM_INSN_CONST,    /* x */
-	WM_INSN_LOAD_FAR, /* kind, anchor, offset */
-	WM_INSN_ELEMENT,  /* kind, anchor, offset; x: count; y: shape; pops the index */
-	WM_INSN_CONTEXT,  /* kind: bit number */
-	WM_INSN_JUMP,     /* when the top equals `when`, keeps it and jumps; else drops it */
-	WM_INSN_ARITH,    /* kind: enum wm_filter_op; offset: 1 when unsigned */
+	WM_INSN_LOAD_FAR, /* loads a field at an anchor; kind, anchor, offset */
+	/* Loads an element of a field; kind, anchor, offset; x: count; y: shape; pops the index. */
+	WM_INSN_ELEMENT,
+	WM_INSN_CONTEXT, /* pushes a context; kind: its bit number */
+	WM_INSN_JUMP,    /* when the top equals `when`, keeps it and jumps; else drops it */
+	WM_INSN_ARITH,   /* kind: enum wm_filter_op; offset: 1 when unsigned */
 	WM_INSN_INV,
 	/*
 	 * kind: enum wm_filter_op; offset: bit 0: the left operand is unsigned, bit 1: the right
@@ -73,9 +74,9 @@ enum wm_insn_op {
 	WM_INSN_FLOAT_WIDEN, /* converts the bits of a float to a double */
 	/* Converts the integer `kind` values below the top; offset: 1 when it is unsigned. */
 	WM_INSN_FLOAT_FROM,
-	WM_INSN_FLOAT_ARITH, /* kind: enum wm_filter_op */
+	WM_INSN_FLOAT_ARITH, /* float arithmetic; kind: enum wm_filter_op */
 	WM_INSN_FLOAT_NEG,
-	WM_INSN_FLOAT_COMPARE, /* kind: enum wm_filter_op */
+	WM_INSN_FLOAT_COMPARE, /* comparison of floats; kind: enum wm_filter_op */
 	WM_INSN_FLOAT_TRUTH,
 };
 

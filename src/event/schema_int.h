@@ -100,7 +100,7 @@ struct wm_schema_field {
 	const char *word; /* the word in the format; NULL: there is none */
 	uint32_t word_bytes;
 	uint32_t index;
-	uint8_t shape, scalar, bytes; /* as in struct wm_field */
+	uint8_t shape, scalar, bytes; /* the same as in struct wm_field */
 	uint32_t length;
 	const char *labels; /* "L#,L#}" */
 	uint32_t nr_labels, first_value;
