@@ -248,7 +248,8 @@ static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 static int64_t find_oldest(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
 	for (;;) {
-		uint64_t filled = wm_load_acquire(&s->shared->filled); /* as in find_free() */
+		/* Loaded before the search, as in find_free() */
+		uint64_t filled = wm_load_acquire(&s->shared->filled);
 		uint64_t word;
 		int64_t i;
 

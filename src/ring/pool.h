@@ -232,11 +232,11 @@ static inline uint64_t wm_state_owned(uint32_t generation, uint32_t tid, uint32_
 {
 	return wm_state_make(WM_CHUNK_OWNED, generation, tid) | (uint64_t)(level & 15) << 4;
 }
-static inline uint32_t wm_state_tid(uint64_t word) /* for an OWNED chunk */
+static inline uint32_t wm_state_tid(uint64_t word) /* only for an OWNED chunk */
 {
 	return (uint32_t)(word >> 32);
 }
-static inline uint32_t wm_state_level(uint64_t word) /* for an OWNED chunk */
+static inline uint32_t wm_state_level(uint64_t word) /* only for an OWNED chunk */
 {
 	return (uint32_t)(word >> 4) & 15;
 }

@@ -123,7 +123,8 @@ static void test_seals(void **unused)
 	    {0, -EPERM},
 	    {F_SEAL_SHRINK, -EPERM},
 	    {F_SEAL_GROW, -EPERM},
-	    {F_SEAL_SHRINK | F_SEAL_GROW, -EBADMSG}, /* the header is empty */
+	    /* The seals are sufficient, but the header is empty. */
+	    {F_SEAL_SHRINK | F_SEAL_GROW, -EBADMSG},
 	    {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE, -EPERM},
 	};
 	struct wm_pool p;

@@ -169,7 +169,7 @@ struct reader {
 	bool consume;                  /* overwrite mode: consume FULL chunks instead of only
 					* reading them */
 	const volatile uint32_t *stop; /* scribbling test: end the drain */
-	uint8_t *seen[NR_WRITERS];     /* by sequence number */
+	uint8_t *seen[NR_WRITERS];     /* indexed by sequence number */
 	uint32_t taken_generation[64]; /* per chunk: the generation of the bytes already recorded */
 	uint32_t taken_bytes[64];
 	uint64_t copy[WM_POOL_PAGE / 8];
