@@ -33,7 +33,7 @@ struct wm_elf_cfi {
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
-	struct wm_table row_table; /* by the row's contents */
+	struct wm_table row_table; /* a hash table of the rows, by their contents */
 	struct place *places;
 	uint32_t room_places;
 	struct wm_table place_table; /* by address */

@@ -31,7 +31,7 @@
 
 struct wm_registers {
 	uint64_t value[WM_REGS_MAX];
-	uint64_t known; /* one bit per register */
+	uint64_t known; /* one bit for each register whose value is known */
 };
 
 /*

@@ -207,7 +207,7 @@ static void test_refused(void **state)
 	refused(&im, sizeof(im), -EBADMSG, "too many sections");
 
 	kit_build32(&im);
-	memcpy(im.names + 27, "waymark_sites", 14); /* .dynsym and .text */
+	memcpy(im.names + 27, "waymark_sites", 14); /* overwrites the names .dynsym and .text */
 	e = open_image(&im, sizeof(im));
 	assert_int_equal(wm_elf_sites_read(e, &sites, &diag), -ENOEXEC);
 	assert_string_equal(

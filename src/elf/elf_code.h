@@ -22,7 +22,8 @@
 #include "elf/elf_file.h"
 
 struct wm_code_symbol {
-	const char *name;    /* as linked; may contain terminal control characters */
+	/* Name as in the symbol table; may contain terminal control characters. */
+	const char *name;
 	uint64_t start, end; /* if equal, the symbol has no size */
 	char *shown;         /* demangled name; NULL: not demangled yet, or the same as `name` */
 	uint8_t binding;     /* STB_* */

@@ -40,7 +40,7 @@ struct wm_elf_segment {
 
 /* All members are read-only for users of this header. */
 struct wm_elf {
-	char *name; /* as given to open, for messages */
+	char *name; /* the name that was given to open, for messages */
 	int fd;
 	uint64_t bytes;         /* length of the file */
 	bool narrow;            /* a 32-bit file: its addresses and pointers have 32 bits */
@@ -49,7 +49,7 @@ struct wm_elf {
 	struct wm_elf_section *sections; /* [0] is the null section; NULL when they were stripped */
 	struct wm_elf_segment *segments;
 	char *names;
-	uint32_t build_id_bytes; /* 0: it has none */
+	uint32_t build_id_bytes; /* 0: the file has no build-id */
 	unsigned char build_id[WM_ELF_BUILD_ID_MAX];
 };
 

@@ -38,7 +38,8 @@ static bool table_of_section(const struct wm_elf *e, uint32_t type, struct table
 /* ---- without section headers: PT_DYNAMIC ------------------------------- */
 
 struct dynamic {
-	uint64_t symbols, strings, strings_bytes, hash, gnu_hash; /* addresses; 0: absent */
+	/* Values of dynamic entries: addresses and a size; 0: absent. */
+	uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
 };
 
 static bool read_dynamic(const struct wm_elf *e, struct dynamic *d)
