@@ -36,7 +36,7 @@ int wm_btf_init(struct wm_btf *b, const void *data, size_t bytes, struct wm_diag
 void wm_btf_done(struct wm_btf *b);
 
 enum wm_btf_kind {
-	WM_BTF_OTHER, /* void, functions, forward declarations */
+	WM_BTF_OTHER, /* void, functions, and forward declarations */
 	WM_BTF_UNSIGNED,
 	WM_BTF_SIGNED,
 	WM_BTF_POINTER,

@@ -39,7 +39,7 @@ static size_t make(unsigned char *to)
 	    8,     A,
 	    1,     0,
 	    0,     4,
-	    32, /* 5 struct s */
+	    32, /* type 5: struct s */
 	    0,     BTF_KIND_PTR << 24,
 	    5, /* 6 */
 	    0,     BTF_KIND_CONST << 24,

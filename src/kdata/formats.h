@@ -12,7 +12,8 @@
 
 #include "kdata/event_format.h"
 
-#define WM_KFORMATS_IDS       65536u     /* common_type has 16 bits */
+/* The number of values of common_type, which has 16 bits. */
+#define WM_KFORMATS_IDS       65536u
 #define WM_KFORMATS_BYTES_MAX (1u << 28) /* memory limit, independent of the trace's content */
 
 struct wm_kformats;

@@ -10,7 +10,7 @@
 #define COMMIT_STORED (1u << 30)
 #define COMMIT_BYTES  ((1u << 27) - 1)
 
-#define LAYOUT_TEXT_MAX 4096u /* the kernel's text has 200 bytes */
+#define LAYOUT_TEXT_MAX 4096u /* limit for the text; the kernel's has 200 bytes */
 
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian)
 {

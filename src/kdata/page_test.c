@@ -76,7 +76,7 @@ static struct image all_kinds(unsigned long_bytes, bool big)
 	put(&m, 2, 4);
 	put_head(&m, 2, 0);
 	put(&m, 0x4444444444444444, 8);
-	put_head(&m, WM_PAGE_PADDING, 1); /* a discarded record */
+	put_head(&m, WM_PAGE_PADDING, 1); /* a record that the kernel discarded */
 	put(&m, 12, 4);
 	put(&m, 0, 8);
 	/* Below the previous time, so the upper bits grow by 1. */

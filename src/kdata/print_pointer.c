@@ -36,7 +36,7 @@ static void ip4(const struct wm_krun *r, const unsigned char *p, const char *for
 {
 	char room[INET_ADDRSTRLEN];
 
-	if (form[0] == 'i') /* with leading zeros */
+	if (form[0] == 'i') /* "%pi4" prints leading zeros */
 		wm_text_f(r->out, "%03u.%03u.%03u.%03u", p[0], p[1], p[2], p[3]);
 	else if (inet_ntop(AF_INET, p, room, sizeof(room)))
 		wm_text_str(r->out, room);

@@ -136,7 +136,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 			break;
 		wm_kparser_next(p);
 		if (declares && !(p->token.kind == WM_KTOKEN_NAME || wm_kparser_is(p, '*'))) {
-			*p = before; /* that was the name being declared */
+			*p = before; /* the last word was the name being declared */
 			break;
 		}
 		any = r.named = true;
