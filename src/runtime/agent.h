@@ -168,7 +168,7 @@ struct wm_rule {
 	uint16_t glob_bytes;   /* "provider:name" glob, no NUL */
 	uint16_t level_max;    /* events less severe than this do not match; 255: all match */
 	uint32_t filter_bytes; /* size of event/filter.h bytecode; 0: no filter */
-	uint32_t change;       /* ascending within the file */
+	uint32_t change;       /* numbers ascend within the file */
 	uint32_t flags;        /* WM_RULE_* */
 };
 

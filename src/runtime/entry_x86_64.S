@@ -62,7 +62,7 @@
 	.globl	wm_entry_enter
 	.hidden	wm_entry_enter
 	.type	wm_entry_enter, @function
-wm_entry_enter:				/* rax: writer -> scratch */
+wm_entry_enter:				/* In: rax writer. Out: rax scratch buffer. */
 	cmpq	$0, 24(%rax)		/* step */
 	je	wm_enter_full
 	pushq	%r8
@@ -72,7 +72,7 @@ wm_entry_enter:				/* rax: writer -> scratch */
 	pushq	%r9
 	movl	%eax, %r9d
 	andl	$1023, %r9d
-	shrl	$2, %r9d		/* 16 * level */
+	shrl	$2, %r9d		/* offset of the level: 16 * level */
 	andq	$-1024, %rax
 	movl	$1, LEVELS + COMPLEX(%rax, %r9)
 	movq	%r8, %rax

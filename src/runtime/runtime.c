@@ -14,7 +14,7 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-#define FORK_WAITS 100 /* times 10 ms */
+#define FORK_WAITS 100 /* number of waits of 10 ms */
 
 struct wm_runtime wm_rt;
 WM_GUEST_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};

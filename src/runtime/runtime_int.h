@@ -65,7 +65,7 @@ struct wm_guest_session {
 	struct wm_guest_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
-	/* As in message SYNCED. */
+	/* the same as in message SYNCED */
 	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64];
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages that are not sent yet */
@@ -192,7 +192,9 @@ bool wm_runtime_ready(void);
 intptr_t wm_writer_offset(void);
 void wm_runtime_forked(void); /* called from the first slow path in a child */
 void wm_runtime_attach(void); /* handles a pending attach request. Locked. */
-/* The same for unlocked callers. Does nothing when another thread holds the lock. */
+/*
+ * Like the function above, for callers without the lock. Does nothing when another thread holds it.
+ */
 void wm_runtime_attach_check(void);
 /*
  * For an event whose word asks for a recorder where no plan has one: handles a pending attach

@@ -296,7 +296,8 @@ bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct
 	wm_fence_signal();
 	if (wm_thread_owned(t))
 		return true;
-	wm_store_relaxed(&w->end, NULL); /* as in wm_chunk_next() */
+	/* The next event must take the slow path, as in wm_chunk_next() */
+	wm_store_relaxed(&w->end, NULL);
 	return false;
 }
 

@@ -205,7 +205,7 @@ static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 		end = pos;
 	} else if ((last ^ w->last) >> 16) {
 		wm_pool_lost(s->pool, WM_LOST_TORN, 1);
-		w->last = last; /* so that it is counted only once */
+		w->last = last; /* makes sure that it is counted only once */
 	}
 	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | end / 8;
 }

@@ -52,7 +52,7 @@ struct wm_thread {
 	struct waymark_writer writer[WM_THREAD_LEVELS + 1]; /* the last one is the terminator */
 	struct wm_level level[WM_THREAD_LEVELS];
 	struct wm_thread_extra *extra;
-	struct waymark_writer **current; /* this thread's TLS word */
+	struct waymark_writer **current; /* address of the thread's TLS word */
 	uint32_t tid;                    /* 0: the block is free; or WM_TID_NOBODY */
 };
 
