@@ -52,7 +52,7 @@ struct wm_event_def {
 	uint32_t type;
 	uint64_t config, config1, config2;
 	uint64_t address;       /* breakpoints */
-	uint32_t bytes, access; /* breakpoints: length, HW_BREAKPOINT_* */
+	uint32_t bytes, access; /* for breakpoints: length, and HW_BREAKPOINT_* */
 	bool exclude_user, exclude_kernel, exclude_hv;
 	uint8_t precise; /* 0..3 */
 	bool in_kernel;  /* the event happens only in the kernel */

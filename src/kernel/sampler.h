@@ -62,7 +62,7 @@ uint64_t wm_sampler_regs(void);
  * (kdata/perf_attr_int.h).
  */
 void wm_sampler_attr(const struct wm_sampler_event *e, int clockid, struct perf_event_attr *ret);
-/* The same for records about tasks' activity. */
+/* Sets the attr for records about tasks' activity. */
 void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret);
 
 /* Restricts an attr to user mode, which needs less privilege. */

@@ -26,7 +26,7 @@ struct row {
 	uint64_t dynamic_id; /* id of the tracefs event that was created for a probe; 0: none */
 	const char *filter;
 	size_t event;
-	struct cell *cells; /* nr_tids x nr_cpus */
+	struct cell *cells; /* an array of nr_tids x nr_cpus */
 };
 
 struct wm_counters {
@@ -34,7 +34,7 @@ struct wm_counters {
 	size_t nr_events;
 	struct row *rows;
 	size_t nr_rows;
-	size_t nr_tids, nr_cpus; /* at least 1 each */
+	size_t nr_tids, nr_cpus; /* both are at least 1 */
 	struct wm_dynamic *dynamic;
 };
 

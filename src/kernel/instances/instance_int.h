@@ -7,7 +7,7 @@
 
 struct wm_instance {
 	int dirfd;  /* folder of the instance; locked until this process ends */
-	int parent; /* the folder "instances" */
+	int parent; /* descriptor of the folder "instances" */
 	char name[128];
 	uint32_t nr_cpus, page_bytes;
 	uint64_t cpu_bytes; /* size of each ring */
@@ -15,7 +15,7 @@ struct wm_instance {
 	bool functions;     /* the function tracer, which has its own list of tasks, is on */
 	bool graph;         /* the tracer is function_graph */
 	bool top;           /* this is the system's own buffer: `dirfd` is the tracefs */
-	int journal;        /* if `top`: folder `name`; locked until this process ends */
+	int journal;        /* the folder `name` if `top` is set; locked until this process ends */
 };
 
 #define WM_INSTANCE_WAKE_PERCENT                                                                   \
