@@ -21,7 +21,7 @@ struct wm_pump_source;
 
 struct wm_part {
 	struct wm_pump_source *source;
-	const unsigned char *data; /* in the chunk, or in `copy` */
+	const unsigned char *data; /* points into the chunk, or into `copy` */
 	void *copy;                /* owned by the part; NULL: the data is in the chunk */
 	uint64_t begin, end;       /* full clock values, which are not in the future */
 	uint32_t chunk;
@@ -62,7 +62,7 @@ struct wm_pump_source {
 	struct wm_producer *producer;
 	enum wm_clock_kind clock_kind;
 	uint32_t pid, alive;
-	bool has_parts;    /* in this round */
+	bool has_parts;    /* the source has parts in this round */
 	const char *fault; /* set when the source is quarantined: the pool is not read any more */
 	uint64_t fills;    /* fill_order of the pool when all FULL chunks had been collected */
 	struct wm_chunk_progress *progress; /* one per chunk of the pool */

@@ -72,7 +72,7 @@ static void test_guest_gets_all(void **state)
 	assert_int_equal(t.events, 0);
 	assert_int_equal(own.events, 0);
 	assert_int_equal(wm_pump_finish(pump, s),
-			 0); /* and writes all of it again, to the source's own producer */
+			 0); /* finishing writes all of it, too, to the producer of the source */
 	assert_int_equal(own.events, guest.events);
 	assert_int_equal(own.lost[WM_LOST_OVERWRITTEN], guest.lost[WM_LOST_OVERWRITTEN]);
 	wm_pump_destroy(pump);
