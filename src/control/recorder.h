@@ -59,7 +59,7 @@ struct wm_recorder_plan {
 	/* Only these threads of the processes; NULL: all threads and their children. */
 	const pid_t *tids;
 	size_t nr_tids;
-	const int *cpus; /* only events on these CPUs; NULL: all CPUs */
+	const int *cpus; /* record only events on these CPUs; NULL: on all CPUs */
 	size_t nr_cpus;
 	/* NULL-terminated; NULL: no command. With pids or all, CMD is not recorded. */
 	char *const *command;

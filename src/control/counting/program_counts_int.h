@@ -13,10 +13,10 @@
 struct tally_event {
 	char *name;
 	uint32_t rule;
-	uint64_t *kept;   /* from chunks already emptied */
-	uint64_t *now;    /* from chunks in use, as last read */
+	uint64_t *kept;   /* counts from chunks that were already emptied */
+	uint64_t *now;    /* counts from chunks in use, when they were last read */
 	uint64_t *before; /* at wm_tally_begin() */
-	uint64_t *told;   /* returned by wm_tally_since() */
+	uint64_t *told;   /* the value that wm_tally_since() returned last */
 };
 
 /* A separately counted thread, by its ids. */
@@ -29,10 +29,10 @@ struct tally_member {
 	struct wm_app *app;
 	struct wm_tally *tally;
 	struct tally_member *next;
-	struct tally_event **events; /* by id; NULL: not announced */
+	struct tally_event **events; /* indexed by id; NULL: not announced */
 	uint32_t nr_ids;
 	bool counted;    /* counted among those that joined */
-	uint64_t missed; /* filtered_missing, as last read */
+	uint64_t missed; /* filtered_missing when it was last read */
 };
 
 struct wm_tally {

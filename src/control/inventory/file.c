@@ -110,7 +110,7 @@ static int find_places(struct wm_inventory_file *f, const struct wm_elf_sites *s
 		    calloc(f->events[i].nr_sites, sizeof(struct wm_inventory_place));
 		if (!f->events[i].places)
 			return -ENOMEM;
-		f->events[i].nr_sites = 0; /* counted again below */
+		f->events[i].nr_sites = 0; /* counted again in the loop below */
 	}
 	for (uint32_t i = 0; i < s->nr_sites; i++) {
 		const struct entry *entry = &entries[s->sites[i].event];

@@ -42,11 +42,11 @@
  */
 struct wm_recording_whose {
 	bool all;
-	const pid_t *pids; /* these processes and their children */
+	const pid_t *pids; /* record these processes and their children */
 	size_t nr_pids;
-	const pid_t *tids; /* only these threads; nr_tids 0: all threads */
+	const pid_t *tids; /* record only these threads; nr_tids 0: all threads */
 	size_t nr_tids;
-	const int *cpus; /* only these CPUs; nr_cpus 0: all CPUs */
+	const int *cpus; /* record only these CPUs; nr_cpus 0: all CPUs */
 	size_t nr_cpus;
 };
 

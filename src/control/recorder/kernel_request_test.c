@@ -83,7 +83,7 @@ static void numbers_and_words_that_are_none(void **state)
 	assert_false(reads(WM_KERNEL_ASKS_MAX + 1, texts, sizeof(texts)));
 	assert_false(reads(UINT32_MAX, texts, sizeof(texts)));
 	memcpy(wrong, texts, sizeof(texts));
-	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* $PATH is not terminated */
+	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* makes the text of $PATH unterminated */
 	assert_false(reads(2, wrong, sizeof(wrong)));
 	memcpy(wrong, texts, sizeof(texts));
 	*(char *)memchr(wrong, '+', sizeof(wrong)) = '*';
