@@ -214,7 +214,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	__asm__ volatile("movq %[q], %%rax\n\t"
 			 "subq %c[pos](%[w]), %%rax\n\t"
 			 "movq %[q], %c[pos](%[w])\n\t"
-			 "movl %c[tally](%[w]), %k[q]\n\t" /* the previous end */
+			 "movl %c[tally](%[w]), %k[q]\n\t" /* loads the previous end */
 			 "shrq $3, %%rax\n\t"
 			 "btsq $40, %%rax\n\t"
 			 "shlq $20, %[q]\n\t"

@@ -48,7 +48,7 @@ WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *
 {
 	const uint64_t most = 0xffffffffull; /* larger than any chunk, so it is refused below */
 	if (!from)
-		count = 0; /* so that no byte is read */
+		count = 0; /* set to 0, so that no byte is read */
 	if (count > most)
 		count = most;
 	waymark_put32(q, (uint32_t)count);
@@ -144,7 +144,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 					     &(dispatcher)); \
 			WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
 		} \
-		/* also if the event has become the direct case meanwhile */ \
+		/* this also holds if the event has become the direct case meanwhile */ \
 		if ((waymark_bits_ & (WAYMARK_BITS_RECORD | WAYMARK_BITS_COMPLEX)) != \
 		    WAYMARK_BITS_COMPLEX) { \
 			do { \

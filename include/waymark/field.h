@@ -215,7 +215,7 @@ waymark_check_format(const char *format, ...)
 #define WAYMARK_PACK_ptr(name, x) waymark_put64(waymark_q_, (uint64_t)(uintptr_t)(x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_ptr(name, x) (const void *)(uintptr_t)(x)
 
-/* str, name, expr */
+/* (str, name, expr): a string */
 #define WAYMARK_SCHEMA_str(name, s) #name ":s"
 #define WAYMARK_NR_str(name, s) 0
 #define WAYMARK_VALUES_str(name, s)
@@ -226,7 +226,7 @@ waymark_check_format(const char *format, ...)
 		break;
 #define WAYMARK_CHECK_str(name, s) (const char *)(s)
 
-/* chars, name, expr, N */
+/* (chars, name, expr, N): a char array of N bytes */
 #define WAYMARK_SCHEMA_chars(name, s, n) #name ":c#"
 #define WAYMARK_NR_chars(name, s, n) 1
 #define WAYMARK_VALUES_chars(name, s, n) (n),
@@ -257,7 +257,7 @@ waymark_check_format(const char *format, ...)
 		break;
 #define WAYMARK_CHECK_seq(name, kind, p, n) (const void *)(p)
 
-/* blob, name, pointer, bytes */
+/* (blob, name, pointer, bytes): a blob */
 #define WAYMARK_SCHEMA_blob(name, p, n) #name ":z"
 #define WAYMARK_NR_blob(name, p, n) 0
 #define WAYMARK_VALUES_blob(name, p, n)

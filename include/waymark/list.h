@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-struct waymark_list; /* the events found */
+struct waymark_list; /* a list of events */
 
 #define WAYMARK_LIST_KERNEL    1u /* include the kernel's events */
 #define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
