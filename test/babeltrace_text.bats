@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark print --format=babeltrace compared with babeltrace2, byte for byte, for every CTF 1.8
-# trace of the corpus: $WAYMARK_CORPUS. Cases in which babeltrace2 stops or is wrong are listed here.
+# Compares waymark print --format=babeltrace with babeltrace2, byte for byte, for every CTF 1.8
+# trace of the corpus, $WAYMARK_CORPUS. Lists the traces for which babeltrace2 stops or is wrong.
 
 bats_require_minimum_version 1.5.0
 

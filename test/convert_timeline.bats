@@ -219,7 +219,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 
 @test "memory does not grow with the trace" {
 	need_corpus
-	trace=$WAYMARK_CORPUS/ctf1/tracecompass/memory # 328,056 events in half a second
+	trace=$WAYMARK_CORPUS/ctf1/tracecompass/memory # this trace has 328,056 events, which are converted in half a second
 	for format in json pftrace; do
 		few=$(peak_kib waymark convert --force "$trace" --end 1448652394.37 "out.$format")
 		all=$(peak_kib waymark convert --force "$trace" "out.$format")

@@ -255,7 +255,7 @@ for line in sys.stdin:
 	[ "$(grep -c 'page-faults:' <<<"$output")" = $((all - 1)) ]
 }
 
-# Builds a folder as perf record --kcore does, because not every machine permits to copy the
+# Builds a folder as perf record --kcore does, because not every machine permits copying the
 # kernel's memory.
 kcore_of() { # FILE FOLDER
 	mkdir -p "$2/kcore_dir"

@@ -13,7 +13,7 @@
 enum fuzz_flaw {
 	FUZZ_SOUND,
 	FUZZ_BAD_REFUSAL, /* a refusal lacks file, place or reason */
-	FUZZ_BAD_FAULT,   /* the same for damage that was skipped */
+	FUZZ_BAD_FAULT,   /* a report of skipped damage lacks file, place or reason */
 	/* Reading in order, or hashing bytes, gave other events than reading packets. */
 	FUZZ_DISAGREES,
 	FUZZ_NO_MEMORY, /* more memory was requested than is permitted */

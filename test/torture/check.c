@@ -47,7 +47,7 @@ struct event {
 static struct fields packet_context[STREAMS_MAX], event_context[STREAMS_MAX];
 static bool stream_known[STREAMS_MAX];
 static struct event *events;
-static unsigned nr_events, by_id[STREAMS_MAX][65536]; /* index + 1 */
+static unsigned nr_events, by_id[STREAMS_MAX][65536]; /* `by_id` has the index + 1 */
 static unsigned char uuid[16];
 static struct torture_tally *tally;
 static uint8_t **seen; /* one bitmap for each slot */

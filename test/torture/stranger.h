@@ -74,7 +74,7 @@ static inline int strange_fd(uint64_t *chance, int sock)
 	switch (torture_random(chance, 10)) {
 	case 0:
 		return open("/dev/null", O_RDWR | O_CLOEXEC);
-	case 1: /* a reader would block */
+	case 1: /* reading this would block */
 		if (pipe(pair))
 			return -1;
 		close(pair[1]);
