@@ -39,7 +39,7 @@ static const struct row rows[] = {
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 int emit_cpus[2];
-static struct side sides[2]; /* waymark, then the peer */
+static struct side sides[2]; /* sides[0] is waymark, sides[1] the peer */
 static unsigned nr_sides;
 
 uint64_t emit_now_ns(void)
