@@ -96,7 +96,48 @@ records() {
 	records 4 "$OUT/static"
 }
 
-@test "the installed command finds the installed helpers" {
-	run -0 --separate-stderr waymark record -o "$OUT/T" --preload malloc,pthread,func -- ls /
+@test "helpers have a folder of their own, beside no library that programs link" {
+	[ "$(cd "$LIBDIR" && echo libwaymark-*.so)" = libwaymark-rt.so ]
+	[ "$(cd "$LIBDIR/waymark" && echo *)" = "libwaymark-func.so libwaymark-malloc.so libwaymark-pthread.so" ]
+}
+
+# Records with the helpers of that prefix: by the command, without a search path for libraries, and
+# by the library.
+finds_helpers() {
+	local lib="$1/${LIBDIR#"$PREFIX"/}"
+	run -0 --separate-stderr env -u LD_LIBRARY_PATH "$1/bin/waymark" record -q -o "$OUT/T" \
+		--preload malloc,pthread,func -- printenv LD_PRELOAD
+	[[ $output == "$1/"*"/waymark/libwaymark-malloc.so:"* ]]
+	[[ $output != *"$WAYMARK_BUILD"* ]]
 	[[ $(waymark info "$OUT/T") == *malloc:alloc* ]]
+	run -0 env LD_LIBRARY_PATH="$lib" "$OUT/tool" "$OUT/by_library"
+	[[ $output == "$lib/waymark/libwaymark-malloc.so:"* ]]
+	[[ $(waymark info "$OUT/by_library") == *malloc:alloc* ]]
+	rm -rf "$OUT/T" "$OUT/by_library"
+}
+
+@test "the installed command and library find the installed helpers, also in a moved prefix" {
+	cat >"$OUT/tool.c" <<-'END'
+	#include <stdio.h>
+	#include <waymark/record.h>
+	int main(int argc, char **argv)
+	{
+		const char *command[] = {"printenv", "LD_PRELOAD", NULL};
+		struct waymark_record_options options = {.size = sizeof(options), .folder = argv[1],
+							 .command = command, .preload = "malloc"};
+		struct waymark_error error = WAYMARK_INIT(error);
+		struct waymark_recording *recording;
+		if (waymark_record(&options, &recording, &error) ||
+		    waymark_record_start(recording, &error) ||
+		    waymark_record_wait(recording, -1, &error) < 0)
+			return fprintf(stderr, "%s\n", error.text), 1;
+		waymark_record_close(recording);
+		return argc - 2;
+	}
+	END
+	gcc -O2 -Wall -Wextra -Werror "$OUT/tool.c" -o "$OUT/tool" \
+		$(pkg-config --define-variable=prefix="$PREFIX" --cflags --libs waymark)
+	finds_helpers "$PREFIX"
+	cp -r "$PREFIX" "$OUT/moved"
+	finds_helpers "$OUT/moved"
 }

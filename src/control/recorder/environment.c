@@ -28,13 +28,23 @@
 
 static const char *const helpers[] = {"malloc", "pthread", "func"};
 
+/*
+ * Where the libraries are, relative to the folder of the file that runs: the command in the build
+ * folder or PREFIX/bin, or libwaymark.so in the build folder or PREFIX/lib. Installed helpers have
+ * a folder of their own below lib.
+ */
+static const char *const runtime_places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64",
+					     NULL};
+static const char *const helper_places[] = {
+    "/waymark", "", "/../lib/waymark", "/../lib/" MULTIARCH "/waymark", "/../lib64/waymark", NULL};
+
 /* Finds a library of waymark: the first file that exists. -ENOENT: not found. */
-static int find_library(const char *own, const char *name, char *buf, size_t size)
+static int find_library(const char *own, const char *const *places, const char *name, char *buf,
+			size_t size)
 {
-	static const char *const places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64"};
 	char real[PATH_MAX], whole[PATH_MAX];
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; places[i]; i++) {
 		int n = snprintf(whole, sizeof(whole), "%s%s/%s", own, places[i], name);
 
 		if (n < 0 || (size_t)n >= sizeof(whole) || access(whole, R_OK) < 0)
@@ -50,10 +60,11 @@ static int find_library(const char *own, const char *name, char *buf, size_t siz
 	return -ENOENT;
 }
 
-static int add_library(struct wm_text *t, const char *own, const char *name, struct wm_diag *diag)
+static int add_library(struct wm_text *t, const char *own, const char *const *places,
+		       const char *name, struct wm_diag *diag)
 {
 	char path[PATH_MAX];
-	int err = find_library(own, name, path, sizeof(path));
+	int err = find_library(own, places, name, path, sizeof(path));
 
 	if (err < 0)
 		return wm_diag_set(diag, err, NULL, -1,
@@ -79,7 +90,7 @@ static int add_helper(struct wm_text *t, const char *own, const char *name, size
 		if (bytes != strlen(helpers[i]) || strncmp(name, helpers[i], bytes))
 			continue;
 		(void)snprintf(file, sizeof(file), "libwaymark-%s.so", helpers[i]);
-		return add_library(t, own, file, diag);
+		return add_library(t, own, helper_places, file, diag);
 	}
 	return wm_diag_set(diag, -EINVAL, NULL, -1,
 			   "--preload: unknown helper '%.*s'; use malloc, pthread or func",
@@ -171,7 +182,7 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 		p += n + (p[n] == ',');
 	}
 	if (err == 0)
-		err = add_library(t, plan->folder, RUNTIME, diag);
+		err = add_library(t, plan->folder, runtime_places, RUNTIME, diag);
 	if (err == 0 && before && *before) {
 		wm_text_char(t, ':');
 		wm_text_str(t, before);
