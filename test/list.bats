@@ -395,6 +395,10 @@ need_tracefs() {
 	[[ $output == *"sched:sched_switch "*tracepoint* ]]
 	run waymark list 'syscall:open*'
 	[[ $output == *"syscall:openat "*"system-call"* ]]
+	until_true counts_agree # others may add or remove probes between the two listings
+}
+
+counts_agree() {
 	[ "$(waymark list '*' | grep -c '  tracepoint$')" -eq "$(waymark list | awk '$1 == "tracepoint" { print $2 }')" ]
 }
 
