@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "export/perfdata/perfdata_int.h"
+#include "export/single_int.h"
 #include "read/perfdata.h"
 
 #define MEMORY_MAX (64u << 20)
@@ -19,8 +19,9 @@ static int64_t base_of(const struct wm_trace *t)
 	return 0;
 }
 
-static int open_inside(struct wm_pdx *d, struct wm_diag *diag)
+static int begin(struct wm_export *x, struct wm_diag *diag)
 {
+	struct wm_pdx *d = x->own;
 	struct wm_trace *t = d->trace;
 	int err;
 
@@ -43,7 +44,6 @@ static int open_inside(struct wm_pdx *d, struct wm_diag *diag)
 static int open_any(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_pdx *d = calloc(1, sizeof(*d));
-	int err;
 
 	if (!d)
 		return -ENOMEM;
@@ -55,18 +55,7 @@ static int open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_text_init(&d->text);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	if (x->nr_traces > 1)
-		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
-				   "a perf.data holds one recording; convert one trace at a time");
-	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
-	if (err)
-		return err;
-	if (diag)
-		diag->sentence[0] = '\0';
-	err = open_inside(d, diag);
-	if (err && diag && !diag->sentence[0])
-		(void)wm_diag_set(diag, err, x->options.path, -1, "%s", strerror(-err));
-	return err;
+	return wm_export_single_open(x, &d->out, "a perf.data holds one recording", begin, diag);
 }
 
 static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
@@ -115,14 +104,8 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 
 	if (!d)
 		return 0;
-	if (whole) {
-		err = wm_pdx_end(d);
-		if (err)
-			(void)wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s",
-					  strerror(-err));
-		else
-			err = wm_export_file_publish(&d->out, diag);
-	}
+	if (whole)
+		err = wm_export_single_finish(x, &d->out, wm_pdx_end(d), diag);
 	x->nr_files = 1;
 	wm_export_file_done(&d->out);
 	wm_text_done(&d->text);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/single_int.h"
 #include "export/tracedat/tracedat_int.h"
 #include "read/ctf.h"
 #include "read/perfdata.h"
@@ -33,8 +34,9 @@ static int64_t base_of(const struct wm_trace *t)
 	return base - (base % 1000 + 1000) % 1000;
 }
 
-static int open_inside(struct wm_tdx *d, bool packed, struct wm_diag *diag)
+static int begin(struct wm_export *x, struct wm_diag *diag)
 {
+	struct wm_tdx *d = x->own;
 	struct wm_trace *t = d->trace;
 	int err = wm_tdx_source_init(&d->source, &d->made, t, diag);
 
@@ -50,16 +52,15 @@ static int open_inside(struct wm_tdx *d, bool packed, struct wm_diag *diag)
 		return -ENOMEM;
 	err = wm_export_losses(&d->arena, t, false, &d->losses);
 	if (!err)
-		err = wm_tdx_spool_open(&d->spool, packed);
+		err = wm_tdx_spool_open(&d->spool, x->ops == &wm_export_tracedat);
 	if (!err)
 		wm_tdx_write_head(d);
 	return err;
 }
 
-static int open_any(struct wm_export *x, bool packed, struct wm_diag *diag)
+static int open_any(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_tdx *d = calloc(1, sizeof(*d));
-	int err;
 
 	if (!d)
 		return -ENOMEM;
@@ -71,28 +72,7 @@ static int open_any(struct wm_export *x, bool packed, struct wm_diag *diag)
 	wm_arena_init(&d->arena, FORMATS_BYTES);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	if (x->nr_traces > 1)
-		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
-				   "a trace.dat describes one kernel; convert one trace at a time");
-	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
-	if (err)
-		return err;
-	if (diag)
-		diag->sentence[0] = '\0';
-	err = open_inside(d, packed, diag);
-	if (err && diag && !diag->sentence[0])
-		(void)wm_diag_set(diag, err, x->options.path, -1, "%s", strerror(-err));
-	return err;
-}
-
-static int open_packed(struct wm_export *x, struct wm_diag *diag)
-{
-	return open_any(x, true, diag);
-}
-
-static int open_plain(struct wm_export *x, struct wm_diag *diag)
-{
-	return open_any(x, false, diag);
+	return wm_export_single_open(x, &d->out, "a trace.dat describes one kernel", begin, diag);
 }
 
 /* --- events --------------------------------------------------------------------------- */
@@ -337,10 +317,7 @@ static int complete(struct wm_tdx *d, struct wm_diag *diag)
 		err = wm_tdx_ring_finish(&d->spool, d->rings[i], &d->source.layout);
 	if (!err)
 		err = wm_tdx_write(d);
-	if (err)
-		return wm_diag_set(diag, err, d->x->options.path, -1, "cannot be written: %s",
-				   strerror(-err));
-	return wm_export_file_publish(&d->out, diag);
+	return wm_export_single_finish(d->x, &d->out, err, diag);
 }
 
 static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
@@ -375,7 +352,7 @@ const struct wm_exporter_ops wm_export_tracedat = {
     .suffixes = ".dat",
     .summary = "trace.dat 7, compressed: for trace-cmd, KernelShark",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
-    .open = open_packed,
+    .open = open_any,
     .event = event,
     .close = close_any,
 };
@@ -384,7 +361,7 @@ const struct wm_exporter_ops wm_export_tracedat_plain = {
     .name = "trace.dat-plain",
     .summary = "trace.dat 7, not compressed",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
-    .open = open_plain,
+    .open = open_any,
     .event = event,
     .close = close_any,
 };
