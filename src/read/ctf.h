@@ -2,15 +2,52 @@
 /*
  * ctf.h - reads CTF 1.8 and CTF 2: one trace, or a folder with a tree of them.
  *
- * Exporters may also read the structures of an open CTF trace: when the ops of a trace are
- * wm_ctf_ops, its `own` is a struct wm_ctf_trace, the `own` of each stream is a struct wm_ctf_file,
- * and each folder has the tree of its metadata. These structures belong to the reader and live as
- * long as the trace; exporters must not change them.
+ * Exporters may also ask what an open CTF trace consists of: its folders, each one CTF trace, with
+ * the tree of its metadata (ctf_tree.h) and its stream classes. The answers belong to the reader
+ * and live as long as the trace.
  */
 #ifndef WM_READ_CTF_H
 #define WM_READ_CTF_H
 
-#include "read/ctf/item_type.h"
-#include "read/ctf/trace.h"
+#include "trace/reader.h"
+
+struct wm_ctf_folder;
+struct wm_ctf_metadata;
+struct wm_ctf_stream_plan;
+
+extern const struct wm_reader_ops wm_ctf_ops;
+
+/*
+ * Converts ticks to ns since the clock's origin: the time of tick 0 plus the ticks, each rounded
+ * down.
+ */
+int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);
+
+/*
+ * Reads the formats of the kernel's events; each follows a line "# SYSTEM/NAME BYTES". -ENOENT: the
+ * trace has none.
+ */
+int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
+
+/* --- the parts of a trace whose ops are wm_ctf_ops (outline.c) ------------------ */
+
+/* The i-th folder; NULL past the last. */
+const struct wm_ctf_folder *wm_ctf_folder_at(const struct wm_trace *t, uint32_t i);
+const struct wm_ctf_folder *wm_ctf_folder_of(const struct wm_stream *s);
+
+const char *wm_ctf_folder_name(const struct wm_ctf_folder *f); /* "": the trace's path itself */
+const struct wm_ctf_metadata *wm_ctf_folder_metadata(const struct wm_ctf_folder *f); /* or NULL */
+
+/* The i-th stream class of a folder; NULL past the last. */
+const struct wm_ctf_stream_plan *wm_ctf_class_at(const struct wm_ctf_folder *f, uint32_t i);
+const struct wm_ctf_stream_plan *wm_ctf_class_of(const struct wm_stream *s);
+
+uint64_t wm_ctf_class_id(const struct wm_ctf_stream_plan *c);
+const struct wm_trace_clock *wm_ctf_class_clock(const struct wm_ctf_stream_plan *c); /* or NULL */
+/* The types of PACKET_CONTEXT and STREAM_CONTEXT; NULL: none. */
+const struct wm_type *wm_ctf_class_part(const struct wm_ctf_stream_plan *c, enum wm_part part);
+/* The i-th event by id, and the id; NULL past the last. */
+const struct wm_event_type *wm_ctf_class_event(const struct wm_ctf_stream_plan *c, uint32_t i,
+					       uint64_t *ret_id);
 
 #endif

@@ -18,11 +18,11 @@
 
 static int set_uuid(struct wm_cx_folder *f)
 {
-	const struct wm_ctf_plan *p = f->from ? f->from->plan : NULL;
+	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
 
-	if (p) {
-		f->has_uuid = p->metadata->has_uuid;
-		memcpy(f->uuid, p->metadata->uuid, sizeof(f->uuid));
+	if (m) {
+		f->has_uuid = m->has_uuid;
+		memcpy(f->uuid, m->uuid, sizeof(f->uuid));
 		return 0;
 	}
 	f->has_uuid = true;
@@ -39,7 +39,8 @@ static int set_uuid(struct wm_cx_folder *f)
  */
 static const char *folder_name(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from)
 {
-	const char *below = from ? from->origin.name : "", *path = cx->x->traces[trace]->path;
+	const char *below = from ? wm_ctf_folder_name(from) : "",
+		   *path = cx->x->traces[trace]->path;
 	size_t end = strlen(path), begin;
 	char name[4096];
 
@@ -83,7 +84,7 @@ static int folder_get(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_fold
 
 const struct wm_ctf_metadata *wm_cx_source_metadata(const struct wm_cx_folder *f)
 {
-	return f->from && f->from->plan ? f->from->plan->metadata : NULL;
+	return f->from ? wm_ctf_folder_metadata(f->from) : NULL;
 }
 
 static const char implicit_clock[] = "default";
@@ -220,19 +221,21 @@ int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 static int take_plan(struct wm_cx_class *c)
 {
 	const struct wm_ctf_stream_plan *p = c->plan;
+	const struct wm_event_type *type;
 	struct wm_cx_event *e;
 	struct wm_cx_build b;
+	uint64_t id;
 	int err;
 
 	begin_build(&b, c);
-	err = wm_cx_build(&b, WM_CTF_PACKET_CONTEXT, p->parts[WM_PART_PACKET_CONTEXT],
+	err = wm_cx_build(&b, WM_CTF_PACKET_CONTEXT, wm_ctf_class_part(p, WM_PART_PACKET_CONTEXT),
 			  &c->packet_context);
 	if (!err)
-		err = wm_cx_build(&b, WM_CTF_STREAM_EVENT_CONTEXT, p->parts[WM_PART_STREAM_CONTEXT],
-				  &c->stream_context);
-	for (uint32_t i = 0; !err && i < p->nr_events; i++) {
-		err = wm_cx_event_get(c, p->events[i].type, &e);
-		if (p->events[i].id >= SHORT_IDS)
+		err = wm_cx_build(&b, WM_CTF_STREAM_EVENT_CONTEXT,
+				  wm_ctf_class_part(p, WM_PART_STREAM_CONTEXT), &c->stream_context);
+	for (uint32_t i = 0; !err && (type = wm_ctf_class_event(p, i, &id)); i++) {
+		err = wm_cx_event_get(c, type, &e);
+		if (id >= SHORT_IDS)
 			c->id_bytes = 8;
 	}
 	return err;
@@ -270,35 +273,32 @@ int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
 		    struct wm_cx_class **ret)
 {
 	bool is_ctf = cx->x->traces[trace]->ops == &wm_ctf_ops;
-	const struct wm_ctf_file *file = is_ctf ? (const struct wm_ctf_file *)s : NULL;
 	struct wm_cx_folder *f;
-	int err = folder_get(cx, trace, file ? file->folder : NULL, &f);
+	int err = folder_get(cx, trace, is_ctf ? wm_ctf_folder_of(s) : NULL, &f);
 
 	if (err)
 		return err;
-	return class_get(f, s->class_id, file ? file->plan : NULL, s->clock, !file && s->cpu >= 0,
-			 ret);
+	return class_get(f, s->class_id, is_ctf ? wm_ctf_class_of(s) : NULL, s->clock,
+			 !is_ctf && s->cpu >= 0, ret);
 }
 
 int wm_cx_folders(struct wm_cx *cx, uint32_t trace)
 {
 	const struct wm_trace *t = cx->x->traces[trace];
-	const struct wm_ctf_trace *ctf = t->ops == &wm_ctf_ops ? t->own : NULL;
+	const struct wm_ctf_folder *from;
+	const struct wm_ctf_stream_plan *p;
 	struct wm_cx_folder *f;
 	struct wm_cx_class *c;
 	int err = 0;
 
-	if (!ctf)
+	if (t->ops != &wm_ctf_ops)
 		return folder_get(cx, trace, NULL, &f);
-	for (uint32_t i = 0; !err && i < ctf->nr_folders; i++) {
-		const struct wm_ctf_plan *p = ctf->folders[i].plan;
-
-		if (!p)
+	for (uint32_t i = 0; !err && (from = wm_ctf_folder_at(t, i)); i++) {
+		if (!wm_ctf_folder_metadata(from))
 			continue;
-		err = folder_get(cx, trace, &ctf->folders[i], &f);
-		for (uint32_t k = 0; !err && k < p->nr_streams; k++)
-			err = class_get(f, p->streams[k].class->id, &p->streams[k],
-					p->streams[k].clock, false, &c);
+		err = folder_get(cx, trace, from, &f);
+		for (uint32_t k = 0; !err && (p = wm_ctf_class_at(from, k)); k++)
+			err = class_get(f, wm_ctf_class_id(p), p, wm_ctf_class_clock(p), false, &c);
 	}
 	return err;
 }

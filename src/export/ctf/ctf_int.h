@@ -28,6 +28,7 @@
 #include "export/file.h"
 #include "export/loss_int.h"
 #include "read/ctf.h"
+#include "read/ctf_tree.h"
 #include "trace/trace_layout.h"
 #include "write/metadata.h"
 

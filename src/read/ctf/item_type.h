@@ -21,8 +21,4 @@ const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type
 const struct wm_type *wm_ctf_shape_scope(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 					 struct wm_ctf_type *t);
 
-/* Returns whether a member of a scope's structure is part of the converted structure. */
-bool wm_ctf_is_shown(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
-		     const struct wm_ctf_member *member);
-
 #endif

@@ -10,6 +10,7 @@
 #ifndef WM_READ_CTF_TRACE_H
 #define WM_READ_CTF_TRACE_H
 
+#include "read/ctf.h"
 #include "read/ctf/decode.h"
 #include "read/ctf/own.h"
 
@@ -20,8 +21,6 @@
 #define WM_CTF_HEAD_MAX    (1u << 20)  /* and the maximum that is read */
 #define WM_CTF_HOLES_MAX   1024u       /* limit of damaged ranges between the packets of a file */
 #define WM_CTF_EVENT_MAX   (16u << 20) /* limit of the size of an event */
-
-extern const struct wm_reader_ops wm_ctf_ops;
 
 /* Known bugs in the packets of some tracers. */
 #define WM_CTF_QUIRK_NO_END       1u /* lttng-crash: an end of 0 means unknown */
@@ -124,23 +123,11 @@ uint64_t wm_ctf_indexed(const char *path);
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
 /*
- * Reads the formats of the kernel's events; each follows a line "# SYSTEM/NAME BYTES". -ENOENT: the
- * trace has none.
- */
-int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
-
-/*
  * Reads the kernel's symbols from the file that waymark writes beside the streams (own_symbols.c).
  */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
 #define WM_CTF_NS_MAX (INT64_MAX - 1) /* also used for all later times */
-
-/*
- * Converts ticks to ns since the clock's origin: the time of tick 0 plus the ticks, each rounded
- * down.
- */
-int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);
 
 /*
  * Reads up to `bytes` at `offset` of an open file. Returns the count, 0 at the end of the file, or
