@@ -243,7 +243,7 @@ text() { # prints a trace, one event per line
 	kept=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' said)
 	echo "# kept $kept, lost $lost" >&3
 	[ "$lost" -gt 0 ]
-	# Includes the lost records about the shell and pgrep.
+	# The sum includes lost records about the shell and pgrep, which run at the same time.
 	[ $((kept + lost)) -ge 800000 ]
 	[ $((kept + lost)) -le 800100 ]
 	[ "$(text t | grep -c getcpu)" = "$kept" ]

@@ -290,7 +290,7 @@ end_steps() {
 	[ "$(sort out)" = "$(for a in 0 1 2 3; do echo "35,many:e6,$a"; done)" ]
 	run -0 waymark stat -x, -o out -r 2 -e 'many:e1' --by comm,tid -- "$W/many"
 	[ "$(cut -d, -f1-3 out | sort | uniq -c | sed 's/^ *//')" = "10 20,many:e1,many" ]
-	run --separate-stderr -4 waymark stat -e nosuch:event --by comm -- true # as without --by
+	run --separate-stderr -4 waymark stat -e nosuch:event --by comm -- true # reports the same as without --by
 	[[ $stderr == *"no event matched 'nosuch:event'"* ]]
 	run --separate-stderr -2 waymark stat -e nosuch:event --by '' -- true
 	[[ $stderr == *"no field to count by"* ]]

@@ -54,7 +54,7 @@ static void on_timer(int sig)
 	depth = d + 1;
 	emit(slot[d + 1]);
 	if (!strcmp(mode, "nested") && d + 1 < DEPTH && torture_random(&chance, 8))
-		raise(sig); /* SA_NODEFER: runs at once */
+		raise(sig); /* the handler runs at once, because of SA_NODEFER */
 	emit(slot[d + 1]);
 	depth = d;
 	if (may_jump && !strcmp(mode, "jump") && torture_random(&chance, 2))
