@@ -55,7 +55,7 @@ struct wm_kernel_source {
 	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	unsigned char *page;
 	struct wm_cpu_packet packet;
-	struct wm_source_totals totals; /* without those of the packet */
+	struct wm_source_totals totals; /* totals, except those of the packet */
 };
 
 /* --- beginning ------------------------------------------------------------------ */
