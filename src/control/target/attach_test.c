@@ -32,7 +32,7 @@
 
 #define NR_SITES 4
 
-/* Exported as by the runtime, so that the symbol is found. */
+/* Exported like the page of the runtime, so that its symbol is found. */
 extern struct wm_control waymark_control;
 struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
