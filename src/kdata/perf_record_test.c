@@ -507,7 +507,7 @@ static void check_sample(bool big)
 
 	all = m.bytes;
 	m.bytes = flags_at;
-	if (big) /* the bit fields from the top: 1 0 0 1, 16 bits, 4, 2, 4, 3 */
+	if (big) /* bit fields are allocated from the top: 1 0 0 1, 16 bits, 4, 2, 4, 3 */
 		put(&m,
 		    0x9ull << 60 | 0x1234ull << 44 | 5ull << 40 | 2ull << 38 | 9ull << 34 |
 			3ull << 31,
