@@ -5,6 +5,7 @@
  * blocked, and it has no libc state. It reads the recorders' messages and the control page, and
  * does the work that emitting threads must not do.
  */
+#include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
@@ -49,7 +50,7 @@ static void on_readable(unsigned k)
 		return;
 	n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
 
-	if (n == -11 || n == -4)
+	if (n == -EAGAIN || n == -EINTR)
 		return;
 	if (n <= 0) { /* the recorder closed its end */
 		wm_lock();
@@ -145,7 +146,7 @@ int wm_agent_start(void)
 	if (!stack)
 		stack = wm_sys_map(STACK_BYTES);
 	if (!stack)
-		return -12;
+		return -ENOMEM;
 	tls[0] = tls;
 	tls[2] = tls;
 	wm_rt.agent_tid = UINT32_MAX; /* set before the thread runs; cleared when it ends */

@@ -13,6 +13,7 @@
  * it. Programs that the traced program executes join through $WAYMARK_SESSION.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -185,7 +186,7 @@ static void wait_for_request(long tool)
 			wm_runtime_attach_check();
 			return;
 		}
-		if (WM_SYS_2(SYS_kill, tool, 0) == -3) /* ESRCH */
+		if (WM_SYS_2(SYS_kill, tool, 0) == -ESRCH)
 			return;
 		(void)WM_SYS_2(SYS_nanosleep, &nap, 0);
 	}

@@ -4,6 +4,7 @@
  * description, and markers that are linked to typed events. probe.c has the part common to all
  * callbacks; span.c has the ids of spans.
  */
+#include <errno.h>
 #include <waymark/mark.h>
 #include <waymark/span.h>
 
@@ -142,7 +143,7 @@ int waymark_mark_add(struct waymark_module *module, const char *provider, const 
 	char own[WM_PROVIDER_MAX];
 
 	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
-		return -22; /* EINVAL */
+		return -EINVAL;
 	return wm_probe_connect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
 				private_data);
 }
@@ -153,7 +154,7 @@ int waymark_mark_remove(struct waymark_module *module, const char *provider, con
 	char own[WM_PROVIDER_MAX];
 
 	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
-		return -22;
+		return -EINVAL;
 	return wm_probe_disconnect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
 				   private_data);
 }

@@ -5,6 +5,8 @@
  * waiting. The prototype's text is compared, so that a module that disagrees about an event's
  * arguments is refused and does not crash.
  */
+#include <errno.h>
+
 #include "base/atomic.h"
 #include "runtime/mark_int.h"
 #include "runtime/runtime_int.h"
@@ -120,14 +122,14 @@ static int connect(struct wm_registration *wanted)
 	if (err)
 		return err;
 	if (same >= WM_PROBES_MAX)
-		return -12; /* ENOMEM */
+		return -ENOMEM;
 	if (r) {
 		wanted->next = r->next;
 		*r = *wanted;
 	} else {
 		r = wm_keep(sizeof(*r));
 		if (!r)
-			return -12;
+			return -ENOMEM;
 		wanted->next = wm_rt.probes;
 		*r = *wanted;
 		wm_rt.probes = r;
@@ -155,7 +157,7 @@ int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *
 	int err;
 
 	if (!fill(&wanted, kind, provider, name, prototype, fn, data))
-		return -22; /* EINVAL */
+		return -EINVAL;
 	wm_lock();
 	err = connect(&wanted);
 	wm_unlock();
@@ -166,10 +168,10 @@ int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const cha
 			const char *prototype, void (*fn)(void), void *data)
 {
 	struct wm_registration gone, *r;
-	int ret = -2; /* ENOENT */
+	int ret = -ENOENT;
 
 	if (!fill(&gone, kind, provider, name, prototype, fn, data))
-		return -22;
+		return -EINVAL;
 	wm_lock();
 	for (r = wm_rt.probes; r; r = r->next)
 		if (r->live && r->kind == kind && r->fn == fn && r->data == data &&

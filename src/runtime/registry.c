@@ -4,6 +4,7 @@
  * same name and description, in any units and modules, belong to one event. Descriptions are
  * copied, so they outlive dlclose.
  */
+#include <errno.h>
 #include <link.h>
 
 #include "base/atomic.h"
@@ -294,10 +295,10 @@ int waymark_module_register(struct waymark_module *abi)
 	struct where w;
 
 	if (abi->abi != WAYMARK_ABI || !wm_runtime_ready())
-		return -95; /* EOPNOTSUPP: the module stays dormant */
+		return -EOPNOTSUPP; /* the module stays dormant */
 	m = wm_sys_map(bytes);
 	if (!m)
-		return -12;
+		return -ENOMEM;
 	m->abi = abi;
 	m->bytes = bytes;
 	m->nr_sites = nr;

@@ -4,6 +4,7 @@
  * child, an attach request. Without a recorder, the constructor only reads the environment and
  * creates one private mapping; it creates no thread and no descriptor.
  */
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ void wm_runtime_attach(void)
 	}
 	wm_plan_restore();
 	/* EEXIST: the process has already joined. */
-	waymark_control.attach_error = err == -17 ? 0 : err;
+	waymark_control.attach_error = err == -EEXIST ? 0 : err;
 	wm_store_release(&waymark_control.attach_done, request);
 }
 

@@ -3,6 +3,7 @@
  * session.c - joins and leaves recorders: their rules, the pool, the socket. tell.c writes the
  * messages. All functions need the runtime's lock.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,14 +52,14 @@ static int parse_rules(struct wm_guest_session *s)
 
 	if (s->rules_bytes < sizeof(*h) || h->magic != WM_RULES_MAGIC ||
 	    h->version != WM_PROTOCOL || h->bytes > s->rules_bytes || h->nr_rules > WM_RULES_NR_MAX)
-		return -74; /* EBADMSG */
+		return -EBADMSG;
 	for (uint32_t i = 0; i < h->nr_rules; i++) {
 		const struct wm_rule *r = (const void *)(s->rules + at);
 		if (at + sizeof(*r) > h->bytes || r->bytes < sizeof(*r) || r->bytes % 8 ||
 		    r->bytes > h->bytes - at ||
 		    sizeof(*r) + r->glob_bytes + (uint64_t)r->filter_bytes > r->bytes ||
 		    (i && r->change < s->rule[i - 1].change))
-			return -74;
+			return -EBADMSG;
 		s->rule[i].glob = (const char *)(r + 1);
 		s->rule[i].glob_bytes = r->glob_bytes;
 		s->rule[i].filter = (const unsigned char *)(r + 1) + r->glob_bytes;
@@ -85,7 +86,7 @@ int wm_guest_session_read_rules(struct wm_guest_session *s)
 	long fd, got = 1;
 
 	if (!path_in(path, sizeof(path), s->folder, "rules"))
-		return -36; /* ENAMETOOLONG */
+		return -ENAMETOOLONG;
 	fd = WM_SYS_4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (wm_sys_failed(fd))
 		return (int)fd;
@@ -100,7 +101,7 @@ int wm_guest_session_read_rules(struct wm_guest_session *s)
 	}
 	(void)WM_SYS_1(SYS_close, fd);
 	if (!s->rules)
-		return -12;
+		return -ENOMEM;
 	s->rules_bytes = n;
 	s->nr_rules = 0;
 	wm_mem_zero(s->matched, sizeof(s->matched));
@@ -208,7 +209,7 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 	o->pid = wm_sys_pid();
 	o->start_clock = wm_clock_now(s->clock_kind);
 	if (!fit_file_limit(o))
-		return -27; /* EFBIG */
+		return -EFBIG;
 	s->pool_bytes = wm_pool_size(o);
 	fd = wm_guest_session_memfd("waymark-pool");
 	if (wm_sys_failed(fd))
@@ -357,11 +358,11 @@ int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags)
 	int err;
 
 	if (!bytes || bytes >= WM_FOLDER_MAX)
-		return -22;
+		return -EINVAL;
 	if (joined_already(folder, bytes))
-		return -17; /* EEXIST */
+		return -EEXIST;
 	if (!s)
-		return -16; /* EBUSY: all slots for recorders are in use */
+		return -EBUSY; /* all slots for recorders are in use */
 	s->next_id = 0;
 	copy_text(s->folder, sizeof(s->folder), folder, bytes);
 	err = open_session(s, flags);
@@ -417,7 +418,7 @@ static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t gener
 		if (!e->slot[k].known || e->slot[k].generation != generation)
 			continue;
 		if (!wm_guest_session_announce(s, e, e->slot[k].id, e->slot[k].contexts))
-			return -32; /* EPIPE */
+			return -EPIPE;
 		e->slot[k].generation = s->generation;
 	}
 	return wm_guest_session_flush(s);

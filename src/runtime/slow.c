@@ -4,6 +4,7 @@
  * chunk for the writer, or counts the loss by its cause. Reached from inline code through entry_*.S
  * with every register preserved; never takes a lock.
  */
+#include <errno.h>
 #include <time.h>
 
 #include "base/atomic.h"
@@ -146,13 +147,13 @@ static int64_t wait_for_chunk(struct want *n)
 		still = now_alive == alive ? still + 1 : 0;
 		alive = now_alive;
 	}
-	return -11; /* EAGAIN */
+	return -EAGAIN;
 }
 
 /* Inlined to save the program's stack: this is where an event needs most. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
-	int64_t index = small ? take(n, true) : -11;
+	int64_t index = small ? take(n, true) : -EAGAIN;
 
 	if (index < 0)
 		index = take(n, false);

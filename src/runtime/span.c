@@ -18,6 +18,7 @@
  * switched off, are dropped when a scope above them ends, or when a begin finds
  * that their frame has returned.
  */
+#include <errno.h>
 #include <waymark/span.h>
 
 #include <sys/mman.h>
@@ -231,7 +232,7 @@ int waymark_span_add(struct waymark_module *module, const char *provider, const 
 	char own[WM_PROVIDER_MAX];
 
 	if (!name || !wm_mark_name(module, provider, &name, own, &provider))
-		return -22; /* EINVAL */
+		return -EINVAL;
 	return wm_probe_connect(WM_PROBE_SPAN, provider, name, "", (void (*)(void))callback,
 				private_data);
 }
@@ -242,7 +243,7 @@ int waymark_span_remove(struct waymark_module *module, const char *provider, con
 	char own[WM_PROVIDER_MAX];
 
 	if (!name || !wm_mark_name(module, provider, &name, own, &provider))
-		return -22;
+		return -EINVAL;
 	return wm_probe_disconnect(WM_PROBE_SPAN, provider, name, "", (void (*)(void))callback,
 				   private_data);
 }

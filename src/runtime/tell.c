@@ -4,6 +4,7 @@
  * one, or many in a file. agent.h defines the protocol. All functions need the runtime's lock. They
  * wait only for room in the socket, and only for a limited time.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <poll.h>
@@ -49,7 +50,7 @@ int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t 
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (wm_guest_session_is_deaf(s))
-		return -9; /* EBADF */
+		return -EBADF;
 	if (fd >= 0) {
 		struct cmsghdr *c = &control.align;
 		c->cmsg_level = SOL_SOCKET;
@@ -63,10 +64,10 @@ int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t 
 		struct pollfd p = {s->socket, POLLOUT, 0};
 		struct timespec ms10 = {0, 10 * 1000 * 1000};
 		long got = WM_SYS_3(SYS_sendmsg, s->socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (got != -11 && got != -4) /* EAGAIN, EINTR */
+		if (got != -EAGAIN && got != -EINTR)
 			return got < 0 ? (int)got : 0;
 		if (waited >= WM_SEND_WAIT_MS)
-			return -110; /* ETIMEDOUT: the recorder does not read */
+			return -ETIMEDOUT; /* the recorder does not read */
 		(void)WM_SYS_6(SYS_ppoll, &p, 1, &ms10, 0, 0, 0);
 	}
 }

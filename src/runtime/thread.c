@@ -6,6 +6,7 @@
  */
 #include "runtime/thread_int.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -93,7 +94,7 @@ int wm_thread_init(void)
 		unsigned char *p = wm_sys_map(bytes);
 		long err;
 		if (!p)
-			return -12; /* ENOMEM */
+			return -ENOMEM;
 		err = WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 		if (wm_sys_failed(err)) {
 			wm_sys_unmap(p, bytes);
@@ -291,7 +292,7 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 /* Uses the pid in wm_rt.pid, because the caller may be a vfork child, which may trace, too. */
 static bool is_dead(uint32_t tid)
 {
-	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -3; /* ESRCH */
+	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -ESRCH;
 }
 
 static void seal_all(uint32_t tid)
