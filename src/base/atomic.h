@@ -13,20 +13,15 @@
 
 #define wm_load_relaxed(ptr) __atomic_load_n((ptr), __ATOMIC_RELAXED)
 #define wm_load_acquire(ptr) __atomic_load_n((ptr), __ATOMIC_ACQUIRE)
-#define wm_load_seq_cst(ptr) __atomic_load_n((ptr), __ATOMIC_SEQ_CST)
 
 #define wm_store_relaxed(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_RELAXED)
 #define wm_store_release(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_RELEASE)
-#define wm_store_seq_cst(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_SEQ_CST)
 
 #define wm_exchange_acq_rel(ptr, v) __atomic_exchange_n((ptr), (v), __ATOMIC_ACQ_REL)
 
 /* These return the old value. */
 #define wm_add_relaxed(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELAXED)
 #define wm_add_release(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELEASE)
-#define wm_add_acq_rel(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_ACQ_REL)
-#define wm_or_acq_rel(ptr, v)  __atomic_fetch_or((ptr), (v), __ATOMIC_ACQ_REL)
-#define wm_and_acq_rel(ptr, v) __atomic_fetch_and((ptr), (v), __ATOMIC_ACQ_REL)
 
 /*
  * Strong compare-and-swap. A failed one has acquire order, so data published by the value that it
@@ -35,9 +30,6 @@
 #define wm_cas_acq_rel(ptr, expected_ptr, v)                                                       \
 	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_ACQ_REL,               \
 				    __ATOMIC_ACQUIRE)
-#define wm_cas_relaxed(ptr, expected_ptr, v)                                                       \
-	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_RELAXED,               \
-				    __ATOMIC_RELAXED)
 
 /*
  * Fences order relaxed accesses around them. ThreadSanitizer does not model
@@ -45,7 +37,6 @@
  */
 #define wm_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define wm_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
-#define wm_fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 /* A compiler barrier: orders accesses between this thread and its own signal handlers. */
 #define wm_fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)

@@ -156,11 +156,6 @@ int wm_loop_fd(struct wm_loop *l, int fd, uint32_t events,
 	return watch_give(w, ret);
 }
 
-int wm_watch_events(struct wm_watch *w, uint32_t events)
-{
-	return epoll_change(w->loop, EPOLL_CTL_MOD, w->fd, events, w);
-}
-
 /* --- timers ------------------------------------------------------------ */
 
 static void timer_unqueue(struct wm_watch *w)

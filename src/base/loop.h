@@ -45,7 +45,6 @@ void wm_loop_stop(struct wm_loop *l, int result);
  */
 int wm_loop_fd(struct wm_loop *l, int fd, uint32_t events,
 	       void (*fn)(int fd, uint32_t events, void *data), void *data, struct wm_watch **ret);
-int wm_watch_events(struct wm_watch *w, uint32_t events);
 
 /*
  * Fires after first_ns, then every interval_ns (0: once; the watch stays, idle, until set again or

@@ -26,7 +26,6 @@
 #define WM_REG_AARCH64_LR 30u
 #define WM_REG_AARCH64_SP 31u
 #define WM_REG_AARCH64_PC 32u
-#define WM_CFI_STEPS_MAX  256u /* limit for the operations that an expression may execute */
 #define WM_CFI_OPS_MAX    128u /* limit for the operations of one expression */
 
 struct wm_registers {

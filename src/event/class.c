@@ -248,12 +248,3 @@ bool wm_class_equal(const struct wm_class *a, const struct wm_class *b)
 	}
 	return true;
 }
-
-int wm_class_field(const struct wm_class *c, const char *name)
-{
-	for (uint32_t i = 0; i < c->nr_fields; i++) {
-		if (!strcmp(c->fields[i].name, name))
-			return (int)i;
-	}
-	return -ENOENT;
-}

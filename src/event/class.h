@@ -83,7 +83,4 @@ void wm_class_destroy(struct wm_class *c);
  */
 bool wm_class_equal(const struct wm_class *a, const struct wm_class *b);
 
-/* Index of a field by name, or -ENOENT. */
-int wm_class_field(const struct wm_class *c, const char *name);
-
 #endif

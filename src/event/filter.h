@@ -75,13 +75,6 @@ int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_byte
 		    struct wm_diag *diag);
 
 /*
- * Calls `fn` for each event field name in the bytecode; a name may occur more than once. Stops when
- * `fn` returns nonzero and returns that value. Returns 0, -EBADMSG or -EINVAL.
- */
-int wm_filter_names(const unsigned char *code, size_t bytes,
-		    int (*fn)(const char *name, void *data), void *data);
-
-/*
  * Checks that the filter can be applied to the event. 0, or the errno of wm_filter_link(),
  * explained in `diag`: which field is missing, which types are compared; line and column are those
  * of the filter's text.

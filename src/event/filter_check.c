@@ -15,28 +15,6 @@
 
 #define NAMES_SHOWN 8u
 
-int wm_filter_names(const unsigned char *code, size_t bytes,
-		    int (*fn)(const char *name, void *data), void *data)
-{
-	char name[WM_SCHEMA_NAME_MAX + 1];
-	struct wm_filter_step step;
-	struct wm_filter_code c;
-	uint32_t pos = 0;
-	int err = wm_filter_code_open(&c, code, bytes);
-
-	while (!err && (err = wm_filter_code_next(&c, &pos, &step)) > 0) {
-		err = 0;
-		if (step.op != WM_OP_FIELD && step.op != WM_OP_ELEMENT)
-			continue;
-		if (step.text_bytes > WM_SCHEMA_NAME_MAX)
-			return -EBADMSG;
-		memcpy(name, step.text, step.text_bytes);
-		name[step.text_bytes] = 0;
-		err = fn(name, data);
-	}
-	return err;
-}
-
 /* "a, b, c and 4 more": the first few names, and the number of the others. */
 static void list_names(struct wm_text *t, uint32_t nr, const char *(*name)(const void *, uint32_t),
 		       const void *of)

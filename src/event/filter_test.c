@@ -215,32 +215,6 @@ static void test_parse_random_text(void **state)
 	assert_true(good > 1000);
 }
 
-static int append_name(const char *name, void *data)
-{
-	strcat(data, name);
-	strcat(data, " ");
-	return strcmp(name, "stop") ? 0 : 7;
-}
-
-static void test_names(void **state)
-{
-	char names[256] = "";
-	unsigned char *code;
-	size_t bytes;
-
-	(void)state;
-	assert_int_equal(wm_filter_parse("rows > 1 && arr[idx] == $pid || sql == \"x\" && rows",
-					 &code, &bytes, NULL),
-			 0);
-	assert_int_equal(wm_filter_names(code, bytes, append_name, names), 0);
-	assert_string_equal(names, "rows idx arr sql rows ");
-	assert_int_equal(wm_filter_names(code, bytes - 1, append_name, names), -EBADMSG);
-	free(code);
-	assert_int_equal(wm_filter_parse("stop && rows", &code, &bytes, NULL), 0);
-	assert_int_equal(wm_filter_names(code, bytes, append_name, names), 7);
-	free(code);
-}
-
 /* --- linking --------------------------------------------------------- */
 
 static void test_link_errors(void **state)
@@ -490,7 +464,6 @@ int main(void)
 	    cmocka_unit_test(test_parse_limits),
 	    cmocka_unit_test(test_long_chain),
 	    cmocka_unit_test(test_parse_random_text),
-	    cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_link_errors),
 	    cmocka_unit_test(test_storage),
 	    cmocka_unit_test(test_field_names),

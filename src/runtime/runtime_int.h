@@ -35,11 +35,10 @@
 #define WM_HIDDEN    __attribute__((visibility("hidden")))
 #define WM_GUEST_API __attribute__((visibility("default")))
 
-#define WM_GUEST_MODULES_MAX 4096u
-#define WM_EVENTS_MAX        65536u /* limited by the 16 bits of ids */
-#define WM_FILTERS_MAX       8u     /* limit for the rules with a filter that may match one event */
-#define WM_PROBES_MAX        32u
-#define WM_FOLDER_MAX        512u
+#define WM_EVENTS_MAX  65536u /* limited by the 16 bits of ids */
+#define WM_FILTERS_MAX 8u     /* limit for the rules with a filter that may match one event */
+#define WM_PROBES_MAX  32u
+#define WM_FOLDER_MAX  512u
 
 /* A rule of a recorder. It points into the private copy of DIR/rules. */
 struct wm_guest_rule {
@@ -128,7 +127,6 @@ struct wm_runtime {
 	struct wm_registration *probes;
 	bool agent_runs;
 	uint32_t agent_tid; /* a futex; becomes 0 when the kernel has ended the agent thread */
-	char sessions_env[1024];
 };
 
 extern struct wm_runtime wm_rt WM_HIDDEN;

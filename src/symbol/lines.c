@@ -26,8 +26,7 @@ struct wm_lines {
 	struct file **files; /* indexed by module; modules of one build share an entry */
 	struct wm_module **modules;
 	uint32_t room;
-	uint32_t nr_open, nr_without;
-	uint64_t nr_unknown;
+	uint32_t nr_open;
 };
 
 struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
@@ -137,7 +136,6 @@ static struct file *file_of(struct wm_lines *l, struct wm_module *m)
 			return NULL;
 		wm_table_init(&f->table);
 		open_file(l, f, m);
-		l->nr_without += !f->lines;
 	}
 	l->files[m->index] = f;
 	l->modules[m->index] = m;
@@ -193,7 +191,7 @@ static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t a
 	return answer;
 }
 
-static const struct wm_line_frames *find(struct wm_lines *l, const struct wm_place *place)
+const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place)
 {
 	struct file *f = file_of(l, place->module);
 	const struct wm_line_frames *answer;
@@ -205,18 +203,4 @@ static const struct wm_line_frames *find(struct wm_lines *l, const struct wm_pla
 	if (!answer)
 		answer = add_answer(f, ask(l, f, address));
 	return answer && answer->nr ? answer : NULL;
-}
-
-const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place)
-{
-	const struct wm_line_frames *found = find(l, place);
-
-	l->nr_unknown += !found;
-	return found;
-}
-
-void wm_lines_unknown(const struct wm_lines *l, uint64_t *ret_addresses, uint32_t *ret_modules)
-{
-	*ret_addresses = l->nr_unknown;
-	*ret_modules = l->nr_without;
 }

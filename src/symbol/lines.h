@@ -34,7 +34,4 @@ void wm_lines_destroy(struct wm_lines *l);
  */
 const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place);
 
-/* Returns how many addresses had no line, and in how many modules. */
-void wm_lines_unknown(const struct wm_lines *l, uint64_t *ret_addresses, uint32_t *ret_modules);
-
 #endif

@@ -204,7 +204,6 @@ struct wm_cx {
 	struct wm_cx_stream **streams; /* indexed by trace, then by stream */
 	struct wm_cx_event ***events;  /* indexed by trace, then by type */
 	size_t packet_bytes;           /* a packet that reaches this size ends */
-	uint64_t nr_renamed;
 };
 
 /* Creates a folder of the output, and its parents. */
