@@ -392,7 +392,7 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 	WAYMARK_LOAD(last, w, last);
 	waymark_put64(start, last | word);
 }
-/* Opens a record: q, the event's word, becomes the record's place; false: no room. */
+/* Opens a record: replaces q, the event's word, by the record's position. False: there is no room. */
 #define waymark_open_record(q, w, fixed, stamp) \
 	__extension__({ \
 		unsigned char *start_, *end_; \
