@@ -110,7 +110,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 @test "a feature that is not read, and is longer than what is in it, is told" {
 	local f=seeds/perf.data/pipe-little at
 	at=$(($(LC_ALL=C grep -obUaP '\x10\0{7}\x02\0{3}\x04\0{3}' $f | cut -d: -f1) - 8)) # PMU_MAPPINGS
-	bytes $f $at 5000000000000801 # a size of its own 168 bytes and the 96 of the next packet
+	bytes $f $at 5000000000000801 # the size covers its own 168 bytes and the 96 of the next packet
 	told $f $at "the record of feature 16 (type 80, "
 }
 
