@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/search.h"
 
 #define DELETED " (deleted)"
 
@@ -176,16 +177,7 @@ void wm_maps_done(struct wm_maps *m)
 
 const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address)
 {
-	size_t low = 0, high = m->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = WM_SEARCH(0, m->nr, i, m->maps[i].end <= address);
 	return low < m->nr && m->maps[low].start <= address ? &m->maps[low] : NULL;
 }
 
