@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "kdata/print.h"
 
 struct named {
@@ -273,16 +274,7 @@ int wm_kformats_seal(struct wm_kformats *k)
 /* Finds the last entry whose key is <= `key`; NULL when all keys are greater. */
 static const struct named *last_below(const struct names *n, uint64_t key)
 {
-	size_t low = 0, high = n->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (n->at[mid].key <= key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = WM_SEARCH(0, n->nr, i, n->at[i].key <= key);
 	return low ? &n->at[low - 1] : NULL;
 }
 
