@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* --- lanes ------------------------------------------------------------------------- */
 
 struct begin {
@@ -149,17 +151,12 @@ void wm_timeline_destroy(struct wm_timeline *l)
 
 uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns)
 {
-	uint64_t low = lane->first, high = lane->end, index;
+	uint64_t index;
 
-	while (lane->ends_rise && low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (wm_lane_packet(l, lane, middle, &index)->end_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (!lane->ends_rise)
+		return lane->first;
+	return WM_SEARCH(lane->first, lane->end, i,
+			 wm_lane_packet(l, lane, i, &index)->end_ns < ns);
 }
 
 /* --- slices -------------------------------------------------------------------------- */
