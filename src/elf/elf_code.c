@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
 #include "elf/elf_wide_int.h"
@@ -285,16 +286,7 @@ static const struct wm_code_symbol *choose(struct wm_code *c, size_t last)
 
 const struct wm_code_symbol *wm_code_at(struct wm_code *c, uint64_t address)
 {
-	size_t low = 0, high = c->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = WM_SEARCH(0, c->nr, i, c->symbols[i].start <= address);
 	/* A symbol that starts inside another one ends before the address: try the outer one. */
 	for (unsigned i = 0; low > 0 && i < NEARBY; i++) {
 		const struct wm_code_symbol *s = choose(c, low - 1);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/dwarf_file_int.h"
 #include "elf/elf_scopes_int.h"
 
@@ -142,18 +143,11 @@ static bool holds(const struct unit_range *r, uint64_t address)
 /* The compile unit that contains an address, or NULL. */
 static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
 {
-	uint32_t low = 0, high = l->nr_ranges;
+	uint32_t low;
 
 	if (l->last < l->nr_ranges && holds(&l->ranges[l->last], address))
 		return &l->units[l->ranges[l->last].unit];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (l->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = WM_SEARCH(0, l->nr_ranges, i, l->ranges[i].low <= address);
 	for (uint32_t i = 0; low > 0 && i < NEARBY; low--, i++) {
 		if (!holds(&l->ranges[low - 1], address))
 			continue;

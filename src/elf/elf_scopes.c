@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/demangle.h"
 
 #define DEPTH_MAX  256u
@@ -181,16 +182,9 @@ void wm_scopes_done(struct wm_scopes *s)
 
 uint32_t wm_scopes_find(const struct wm_scopes *s, uint64_t address)
 {
-	uint32_t low = 0, high = s->nr_ranges, i;
+	uint32_t low, i;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = WM_SEARCH(0, s->nr_ranges, k, s->ranges[k].low <= address);
 	for (i = low - 1; low && i != WM_SCOPE_NONE; i = s->ranges[i].outer)
 		if (address < s->ranges[i].high)
 			return s->ranges[i].scope;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/elf_wide_int.h"
 
 #define DYNAMIC_MAX 65536u /* entries */
@@ -239,16 +240,7 @@ void wm_elf_symbols_done(struct wm_elf_symbols *s)
 
 const struct wm_elf_symbol *wm_elf_symbol_at(const struct wm_elf_symbols *s, uint64_t address)
 {
-	size_t low = 0, high = s->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = WM_SEARCH(0, s->nr, i, s->symbols[i].address <= address);
 	/* Skips labels inside a function, and variables. */
 	for (size_t steps = 0; low > 0 && steps < 64; low--, steps++) {
 		const struct wm_elf_symbol *sym = &s->symbols[low - 1];
