@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
+
 #define COMM_SLOT (WM_PROC_TASK_FILES - 1)
 
 static const struct wm_proc_event stat_file = {.name = "", .file = "stat", .of_task = true};
@@ -44,17 +46,7 @@ void wm_proc_tasks_done(struct wm_proc_tasks *t)
 /* The index of the pid in the list, or the index at which to insert it. */
 static size_t place_of(const struct wm_proc_tasks *t, pid_t pid)
 {
-	size_t low = 0, high = t->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->tasks[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return WM_SEARCH(0, t->nr, i, t->tasks[i].pid < pid);
 }
 
 static struct wm_proc_task *find(struct wm_proc_tasks *t, pid_t pid)
