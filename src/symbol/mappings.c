@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "symbol/address_spaces_int.h"
 
 static struct wm_layout *make(uint32_t room)
@@ -46,17 +48,7 @@ static int own(struct wm_layout **layout)
 /* Returns the first mapping that ends after the address. */
 static uint32_t first_behind(const struct wm_layout *l, uint64_t address)
 {
-	uint32_t low = 0, high = l ? l->nr : 0;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (l->mappings[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return WM_SEARCH(0, l ? l->nr : 0, i, l->mappings[i].end <= address);
 }
 
 uint32_t wm_layout_find(const struct wm_layout *l, uint64_t address)
