@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/search.h"
 #include "elf/disassemble.h"
 #include "symbol/kernel_code.h"
 #include "symbol/source_text.h"
@@ -170,16 +171,7 @@ static int collect_hits(struct annotating *a)
 static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t bytes)
 {
 	struct hit sum = {.address = address};
-	uint32_t low = 0, high = a->nr_hits;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (a->hits[mid].address < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = WM_SEARCH(0, a->nr_hits, i, a->hits[i].address < address);
 	for (; low < a->nr_hits && a->hits[low].address - address < bytes; low++) {
 		sum.weight += a->hits[low].weight;
 		sum.count += a->hits[low].count;

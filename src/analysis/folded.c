@@ -15,6 +15,7 @@
 
 #include "analysis/profile_int.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "trace/name_table.h"
 
 #define DEPTH_MAX 4096u
@@ -105,17 +106,7 @@ static int by_parent_and_weight(const void *a, const void *b, void *data)
 /* Returns the position in `order` of the first child of a node. */
 static uint32_t first_child(const struct folding *f, uint64_t parent)
 {
-	uint32_t low = 0, high = f->nodes.nr;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (wm_buckets_words(&f->nodes, f->order[mid])[0] < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return WM_SEARCH(0, f->nodes.nr, i, wm_buckets_words(&f->nodes, f->order[i])[0] < parent);
 }
 
 static struct wm_result_row *add_row(struct folding *f, struct wm_result_table *t,
