@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/table.h"
 #include "export/ctf/ctf_int.h"
 
@@ -355,17 +356,10 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_meta_field *option,
 		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
 		      size_t *nr_wants)
 {
-	uint32_t low = 0, high = tag->nr_labels, n = 0;
+	uint32_t low, n = 0;
 	struct wm_ctf_range *ranges;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (strcmp(sorted[mid].name, option->source_name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = WM_SEARCH(0, tag->nr_labels, i, strcmp(sorted[i].name, option->source_name) < 0);
 	while (low + n < tag->nr_labels && !strcmp(sorted[low + n].name, option->source_name))
 		n++;
 	ranges = wm_arena_array(b->arena, n ? n : 1, sizeof(*ranges));
