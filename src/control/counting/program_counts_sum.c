@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "base/search.h"
 #include "control/counting/program_counts_int.h"
 #include "ring/counts.h"
 
@@ -17,17 +18,7 @@
 /* The index of a name, or the index at which to insert it. */
 static size_t place_of(const struct wm_tally *t, const char *name)
 {
-	size_t low = 0, high = t->nr_events;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(t->events[middle]->name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return WM_SEARCH(0, t->nr_events, i, strcmp(t->events[i]->name, name) < 0);
 }
 
 static uint32_t first_rule(const struct wm_tally *t, const struct wm_class *c)
