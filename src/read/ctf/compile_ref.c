@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "read/ctf/compile.h"
 
 #define NONE UINT32_MAX
@@ -151,16 +153,8 @@ static bool want_labels(struct wants *w, const struct wm_ctf_type *owner,
 	if (ok)
 		qsort(sorted, tag->nr_labels, sizeof(*sorted), by_label);
 	for (uint32_t i = 0; ok && i < owner->nr_members; i++) {
-		uint32_t low = 0, high = tag->nr_labels;
-
-		while (low < high) {
-			uint32_t mid = low + (high - low) / 2;
-
-			if (strcmp(sorted[mid]->name, owner->members[i].raw) < 0)
-				low = mid + 1;
-			else
-				high = mid;
-		}
+		uint32_t low = WM_SEARCH(0, tag->nr_labels, k,
+					 strcmp(sorted[k]->name, owner->members[i].raw) < 0);
 		for (; ok && low < tag->nr_labels &&
 		       !strcmp(sorted[low]->name, owner->members[i].raw);
 		     low++)
@@ -311,16 +305,9 @@ struct wm_ctf_choice *wm_ctf_compile_choice(struct wm_ctf_compiler *c,
 
 const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value)
 {
-	uint32_t low = 0, high = c->nr_ranges;
+	uint32_t low;
 
 	value += c->bias;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (c->ranges[mid].high < value)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = WM_SEARCH(0, c->nr_ranges, i, c->ranges[i].high < value);
 	return low < c->nr_ranges && c->ranges[low].low <= value ? &c->ranges[low] : NULL;
 }

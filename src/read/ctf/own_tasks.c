@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "read/ctf/trace.h"
 
 static int by_pid_and_begin(const void *a, const void *b)
@@ -36,21 +38,20 @@ static int by_time(const void *a, const void *b)
 	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
 }
 
+static bool begins_by(const struct wm_trace_process *p, uint32_t pid, int64_t ns)
+{
+	return p->pid < pid || (p->pid == pid && p->begin_ns <= ns);
+}
+
+static bool is_known_by(const struct wm_ctf_thread *t, int32_t tid, int64_t ns)
+{
+	return t->tid < tid || (t->tid == tid && t->ns <= ns);
+}
+
 /* Returns the index after the last entry at or before (pid, ns). */
 static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
-	uint32_t low = 0, high = t->nr_processes;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct wm_trace_process *one = &t->processes[mid];
-
-		if (one->pid < pid || (one->pid == pid && one->begin_ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return WM_SEARCH(0, t->nr_processes, i, begins_by(&t->processes[i], pid, ns));
 }
 
 /*
@@ -72,17 +73,7 @@ static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uin
 static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
 {
 	const struct wm_ctf_trace *c = t->own;
-	uint32_t low = 0, high = c->nr_threads;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct wm_ctf_thread *one = &c->threads[mid];
-
-		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = WM_SEARCH(0, c->nr_threads, i, is_known_by(&c->threads[i], tid, ns));
 	if (low && c->threads[low - 1].tid == tid)
 		return prefer_told(c, low - 1);
 	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "read/ctf/compile.h"
 #include "read/ctf/item_type.h"
 #include "read/ctf/own.h"
@@ -414,31 +415,13 @@ void wm_ctf_plan_destroy(struct wm_ctf_plan *p)
 
 const struct wm_ctf_stream_plan *wm_ctf_plan_stream(const struct wm_ctf_plan *p, uint64_t id)
 {
-	uint32_t low = 0, high = p->nr_streams;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (p->streams[mid].class->id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = WM_SEARCH(0, p->nr_streams, i, p->streams[i].class->id < id);
 	return low < p->nr_streams && p->streams[low].class->id == id ? &p->streams[low] : NULL;
 }
 
 const struct wm_ctf_event_plan *wm_ctf_plan_event_search(const struct wm_ctf_stream_plan *s,
 							 uint64_t id)
 {
-	uint32_t low = s->nr_dense, high = s->nr_events;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (s->events[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = WM_SEARCH(s->nr_dense, s->nr_events, i, s->events[i].id < id);
 	return low < s->nr_events && s->events[low].id == id ? &s->events[low] : NULL;
 }

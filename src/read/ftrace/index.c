@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "base/table.h"
 #include "read/ftrace/ftrace_int.h"
 
@@ -178,27 +179,19 @@ static int make_types(struct indexing *x)
 	return err;
 }
 
+static int compare(const char *have, const struct wm_ft_text *name)
+{
+	int order = strncmp(have, name->at, name->bytes);
+	size_t bytes = strlen(have);
+
+	return order ? order : (bytes > name->bytes) - (bytes < name->bytes);
+}
+
 const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm_ft_text *name)
 {
-	uint32_t low = 0, high = t->nr_types;
+	uint32_t at = WM_SEARCH(0, t->nr_types, i, compare(t->types[i]->name, name) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const char *other = t->types[middle]->name;
-		int order = strncmp(other, name->at, name->bytes);
-
-		if (!order)
-			order = strlen(other) > name->bytes   ? 1
-				: strlen(other) < name->bytes ? -1
-							      : 0;
-		if (!order)
-			return t->types[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < t->nr_types && !compare(t->types[at]->name, name) ? t->types[at] : NULL;
 }
 
 /* --- names of tasks ------------------------------------------------------------------------ */

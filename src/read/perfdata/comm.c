@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
+
 #include "read/perfdata/perfdata_int.h"
 
 static int add(struct wm_pd *pd, const struct wm_pd_comm *c)
@@ -78,16 +80,7 @@ static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, 
 				     int64_t time, uint32_t order)
 {
 	const struct wm_pd_comm key = {.tid = tid, .time = time, .order = order};
-	uint32_t low = 0, high = n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (by_thread(&list[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = WM_SEARCH(0, n, i, by_thread(&list[i], &key) <= 0);
 	return low && list[low - 1].tid == tid ? &list[low - 1] : NULL;
 }
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "read/perfdata/perfdata_int.h"
 
 #define COMM_BYTES      16u
@@ -101,16 +103,7 @@ int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 /* Returns the round in which the count at that offset was read; NULL: none. */
 static const struct wm_pd_round *round_of(const struct wm_pd *pd, uint64_t offset)
 {
-	uint32_t low = 0, high = pd->nr_rounds;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (pd->rounds[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = WM_SEARCH(0, pd->nr_rounds, i, pd->rounds[i].offset < offset);
 	return low < pd->nr_rounds ? &pd->rounds[low] : NULL;
 }
 

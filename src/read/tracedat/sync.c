@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "base/search.h"
 #include "read/tracedat/tracedat_int.h"
 
 #define FLAG_INTERPOLATE 1u
@@ -78,17 +79,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 /* Returns the last entry not after `ticks`, but not the final one. */
 static uint32_t segment(const struct wm_td_sync *s, uint64_t ticks)
 {
-	uint32_t low = 0, high = s->nr - 1;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->times[middle] <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)WM_SEARCH(1, s->nr - 1, i, s->times[i] <= ticks) - 1;
 }
 
 /* Interpolates between entries `i` and i + 1, rounded as in trace-cmd. */

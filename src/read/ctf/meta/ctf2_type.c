@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "read/ctf/meta/ctf2_int.h"
 #include "read/ctf/meta/ctf2_parse.h"
 
@@ -566,17 +567,7 @@ static const struct {
 /* Returns the index of the alias with that name, or the index to insert it at. */
 static uint32_t alias_slot(const struct ctf2 *p, const char *name)
 {
-	uint32_t low = 0, high = p->nr_aliases;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (strcmp(p->aliases[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return WM_SEARCH(0, p->nr_aliases, i, strcmp(p->aliases[i].name, name) < 0);
 }
 
 static struct wm_ctf_type *known_alias(struct ctf2 *p, const char *name)
