@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * printed_packets.c - see printed_packets.h. A packet is identified by its trace, file
- * and offset: 64 bits mixed from them, in a table with open addressing.
+ * and offset: 64 bits mixed from them and a seed.
  */
 #include "cmd/print/printed_packets.h"
 
