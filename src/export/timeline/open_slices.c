@@ -29,7 +29,21 @@ void wm_open_slices_done(struct wm_open_slices *s)
 
 static uint64_t hash_of(const struct wm_open_slices *s, const struct wm_open_key *key)
 {
-	return wm_table_hash_bytes(&s->table, key, sizeof(*key));
+	return wm_mix(wm_mix(s->table.seed ^ key->id, s->table.seed ^ key->who), key->family);
+}
+
+static struct wm_open_slice *find(const struct wm_open_slices *s, const struct wm_open_key *key,
+				  uint64_t hash)
+{
+	struct wm_table_walk w = wm_table_walk(hash);
+
+	while (wm_table_next(&s->table, &w)) {
+		const struct wm_open_key *k = &s->all[w.index]->key;
+
+		if (k->id == key->id && k->who == key->who && k->family == key->family)
+			return s->all[w.index];
+	}
+	return NULL;
 }
 
 static struct wm_open_slice *take_unused(struct wm_open_slices *s)
@@ -57,12 +71,11 @@ static void put_unused(struct wm_open_slices *s, struct wm_open_slice *o)
 /* Makes the slice the newest one of its key. */
 static int join_key(struct wm_open_slices *s, struct wm_open_slice *o)
 {
-	uint64_t hash = hash_of(s, &o->key);
-
-	o->before = wm_open_slices_find(s, &o->key);
+	o->hash = hash_of(s, &o->key);
+	o->before = find(s, &o->key, o->hash);
 	if (o->before)
-		wm_table_remove(&s->table, hash, o->before->index);
-	if (wm_table_add(&s->table, hash, o->index))
+		wm_table_remove(&s->table, o->hash, o->before->index);
+	if (wm_table_add(&s->table, o->hash, o->index))
 		return -ENOMEM; /* never after a removal, which left room */
 	if (o->before)
 		o->before->after = o;
@@ -71,17 +84,15 @@ static int join_key(struct wm_open_slices *s, struct wm_open_slice *o)
 
 static void leave_key(struct wm_open_slices *s, struct wm_open_slice *o)
 {
-	uint64_t hash = hash_of(s, &o->key);
-
 	if (o->before)
 		o->before->after = o->after;
 	if (o->after) {
 		o->after->before = o->before;
 		return;
 	}
-	wm_table_remove(&s->table, hash, o->index);
+	wm_table_remove(&s->table, o->hash, o->index);
 	if (o->before)
-		(void)wm_table_add(&s->table, hash, o->before->index); /* cannot fail */
+		(void)wm_table_add(&s->table, o->hash, o->before->index); /* cannot fail */
 }
 
 struct wm_open_slice *wm_open_slices_add(struct wm_open_slices *s, const struct wm_open_key *key)
@@ -117,12 +128,7 @@ void wm_open_slices_added(struct wm_open_slices *s, struct wm_open_slice *o)
 struct wm_open_slice *wm_open_slices_find(const struct wm_open_slices *s,
 					  const struct wm_open_key *key)
 {
-	struct wm_table_walk w = wm_table_walk(hash_of(s, key));
-
-	while (wm_table_next(&s->table, &w))
-		if (!memcmp(&s->all[w.index]->key, key, sizeof(*key)))
-			return s->all[w.index];
-	return NULL;
+	return find(s, key, hash_of(s, key));
 }
 
 struct wm_open_slice *wm_open_slices_before(const struct wm_open_slice *o)

@@ -24,6 +24,7 @@ struct wm_open_key {
 
 struct wm_open_slice {
 	struct wm_open_key key;
+	uint64_t hash; /* of the key */
 	int64_t begin_ns;
 	uint64_t row;         /* set by the caller: the row in which it is drawn */
 	const char *title;    /* set by the caller: its own text, or `label` */
