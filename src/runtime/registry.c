@@ -14,6 +14,10 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
+/*
+ * A table of its own instead of base/table.h, which allocates and asks the kernel for a seed. Its
+ * keys are the program's own events, so no one else can choose keys that collide.
+ */
 #define HASH_BUCKETS 4096u
 #define DESC_MAX     (1u << 20)
 
