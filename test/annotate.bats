@@ -55,12 +55,12 @@ setup() {
 	objdump -d --disassemble=work busy | grep -q '(%r[a-z]*,%r[a-z]*,4)'
 	run "$waymark" annotate work p.data
 	! grep -q '(%r[a-z]*, %r[a-z]*, 4)' <<<"$output"
-	grep -q '(%r[a-z]*, %r[a-z]*, 2)\|no instructions\|no event in' <<<"$output"
+	grep -q '(%r[a-z]*, %r[a-z]*, 2)\|no instructions\|no event occurred in' <<<"$output"
 }
 
 @test "a missing function is reported; the kernel's code is shown, or the reason why not" {
 	run -0 "$waymark" annotate nosuch p.data
-	[[ $output == *"no event in a function named 'nosuch'"* ]]
+	[[ $output == *"no event occurred in a function named 'nosuch'"* ]]
 	perf_record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
 	local name=$("$waymark" report k.data -s dso,sym --json | python3 -c '
 import json, sys

@@ -42,7 +42,7 @@ teardown() {
 @test "the input is not overwritten" {
 	waymark convert t a.jsonl
 	run -2 waymark convert --force --to jsonl t t/../t
-	[[ $output == *"'t/../t' is a trace to read"* ]]
+	[[ $output == *"'t/../t' is one of the input traces"* ]]
 	waymark info t >/dev/null
 }
 

@@ -50,10 +50,10 @@ teardown() {
 
 @test "programs without marks, and the helpers that provide some" {
 	run -0 waymark record -o t -- env -i /bin/true
-	[[ "$output" == *"no process that joined has marked places"*"cleaned environment"*"--preload malloc,pthread"* ]]
+	[[ "$output" == *"no process that joined has marks"*"cleaned environment"*"--preload malloc,pthread"* ]]
 	run -0 waymark record -o t2 --preload malloc -- ls /
 	[[ "$output" =~ [1-9][0-9]*" events, " ]]
-	[[ "$output" != *"marked places"* ]]
+	[[ "$output" != *"has marks"* ]]
 }
 
 @test "a static program without the runtime; --preload none" {
@@ -83,7 +83,7 @@ teardown() {
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
-@test "a process that never passes a marked place" {
+@test "a process that never reaches a mark" {
 	"$W/app" 20000 3>&- &
 	app=$!
 	pids+=("$app")

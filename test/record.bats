@@ -377,14 +377,14 @@ child_of() {
 
 @test "code that must not be patched: no event is recorded, and the reason is printed" {
 	WAYMARK_NOPATCH=1 run -0 waymark record -o t -- "$W/app"
-	[[ "$output" =~ "marked places that stayed off: "[1-9][0-9]*" in 1 process".*"unset WAYMARK_NOPATCH" ]]
+	[[ "$output" =~ "marks that stayed off: "[1-9][0-9]*" in 1 process".*"unset WAYMARK_NOPATCH" ]]
 	[[ "$output" == *" 0 events, "* ]]
 	WAYMARK_NOPATCH=1 "$W/app" run >out 3>&- &
 	app=$!
 	pids+=("$app")
 	until_true grep -q ready out
 	run -0 waymark record -o t2 -p "$app" -- sleep 0.3
-	[[ "$output" =~ "process $app: "[1-9]" places stay off, because WAYMARK_NOPATCH is set" ]]
+	[[ "$output" =~ "process $app: marks that stay off because WAYMARK_NOPATCH is set: "[1-9] ]]
 	[[ "$output" == *" 0 events, "* ]]
 }
 

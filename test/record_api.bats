@@ -119,7 +119,7 @@ totals() {
 	run -1 totals syscalls:sys_enter_close 'fdd == 77' true
 	[[ $output == "1: "*fdd* ]]
 	run -0 --separate-stderr "$W/count_api" 'syscalls:sys_enter_*pid' 'pid == 4711' true
-	[[ $stderr == *"lack a field of the filter: they are not counted"* ]]
+	[[ $stderr == *"lack a field of the filter, so they are not counted"* ]]
 	run -1 totals syscalls:sys_enter_close 'fd % 2 == 0' true
 	[[ $output == *"record the events with this filter"* ]]
 }

@@ -295,7 +295,7 @@ end_steps() {
 	run --separate-stderr -2 waymark stat -e nosuch:event --by '' -- true
 	[[ $stderr == *"no field to count by"* ]]
 	run --separate-stderr -5 waymark stat -e many:e6 --by nope -- "$W/many"
-	[[ $stderr == *"350 events of 'many:e6' are not in the tables, because they lack one of the fields 'nope'"* ]]
+	[[ $stderr == *"350 events of 'many:e6' not in the tables, for lack of one of the fields 'nope'"* ]]
 	# More values than rows: the number of rows is limited, and the other events are counted
 	# together.
 	cat >wide.c <<-'END'
@@ -311,7 +311,7 @@ end_steps() {
 	cc -O2 -I"$WAYMARK_SOURCE/include" wide.c -o wide
 	run --separate-stderr -5 waymark stat -x, -o out -e wide:value --by a -- ./wide
 	[ "$(grep -c '^1,wide:value,' out)" = 16384 ]
-	[[ $stderr == *"3616 events of 'wide:value' are in no row"* ]]
+	[[ $stderr == *"3616 events of 'wide:value' not in any row"* ]]
 }
 
 @test "user nobody counts their own programs" {

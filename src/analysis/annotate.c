@@ -342,13 +342,14 @@ static int show(struct annotating *a)
 		return err;
 	if (!a->best.symbol) {
 		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
-			       "no event in a function named '%s'", a->what->symbol);
+			       "no event occurred in a function named '%s'", a->what->symbol);
 		return 0;
 	}
 	if (a->nr_found > 1)
 		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
-			       "%" PRIu32 " functions have that name; this is the one with most "
-			       "events, --dso selects another",
+			       "%" PRIu32
+			       " functions have that name; this is the one with the most "
+			       "events; --dso selects another",
 			       a->nr_found);
 	a->t = wm_result_table(
 	    a->r, "annotate",

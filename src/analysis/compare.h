@@ -18,7 +18,8 @@
 struct wm_compare_recording {
 	const struct wm_result *result; /* result of a profile without children */
 	double seconds;                 /* duration; 0: unknown */
-	uint32_t side;                  /* 0, 1... ascending */
+	/* number of the side, from 0; recordings are sorted by it */
+	uint32_t side;
 };
 
 struct wm_compare {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.h - call chains as text, one per line, a format of many tools:
+ * folded.h - reads call chains as text, one per line, in a format of many tools:
  * "make;main;read_file 12". The outermost function is first, the weight last.
  */
 #ifndef WM_ANALYSIS_FOLDED_H

@@ -279,7 +279,7 @@ static int feed(void *own, const struct wm_sight *s)
 		k->left_over++;
 		return 0;
 	}
-	memset(&row, 0, sizeof(row)); /* it is compared by bytes */
+	memset(&row, 0, sizeof(row)); /* the row is compared by its bytes */
 	for (unsigned i = 0; i < c->nr_parts; i++) {
 		memcpy(row.parts[i].name, c->names[i], sizeof(row.parts[i].name));
 		put_part(c, b, i, s, &row.parts[i]);

@@ -25,8 +25,9 @@ static void facts(const struct wm_trace *t, struct wm_result *r)
 			       "the tracer is still writing, or was killed");
 	if (t->nr_faults)
 		wm_result_note(r, WM_NOTE_LOSS, "faults",
-			       "%" PRIu64 " places could not be read; the first: %s: %s",
-			       t->nr_faults + t->nr_faults_more, t->faults[0].file,
+			       "%" PRIu64 " damaged place%s could not be read; the first: %s: %s",
+			       t->nr_faults + t->nr_faults_more,
+			       t->nr_faults + t->nr_faults_more == 1 ? "" : "s", t->faults[0].file,
 			       t->faults[0].reason);
 }
 

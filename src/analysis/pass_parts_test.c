@@ -142,7 +142,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Makes cuts of [begin, end) at times of the trace; parts may be empty. */
+/* Chooses times of the trace at which to divide [begin, end); parts may be empty. */
 static uint32_t cut_anywhere(const struct wm_trace *t, int64_t begin, int64_t end, int64_t *cuts)
 {
 	uint32_t nr = 2 + (uint32_t)random_below(CUTS_MAX - 2);
@@ -188,7 +188,7 @@ static void check_window(const char *path, const struct wm_profile_values *v, co
 
 static void check_file(const char *path, bool valid, const char *events)
 {
-	/* `make check`: one set of values for each file, in turn. */
+	/* In `make check`, each file is tested with one set of values, in turn. */
 	static size_t turn;
 	const size_t step = kit_rounds(NR_VALUES, 1);
 	int64_t window[2] = {INT64_MIN, INT64_MAX};

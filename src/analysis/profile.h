@@ -28,8 +28,8 @@
 /* How call chains are shown below a row, in the order of the option's choices. */
 enum wm_profile_graph {
 	WM_GRAPH_NONE,
-	WM_GRAPH_CALLER, /* from the row's function to the functions it called */
-	WM_GRAPH_CALLEE, /* from the row's function to its callers */
+	WM_GRAPH_CALLER, /* graph from the row's function to the functions it called */
+	WM_GRAPH_CALLEE, /* graph from the row's function to its callers */
 	WM_GRAPH_FOLDED, /* no rows: one line per chain */
 };
 
@@ -51,8 +51,8 @@ struct wm_profile_values {
 	bool weights;   /* adds a column with the weight */
 	bool inlines;   /* inlined functions are frames of their own */
 	/*
-	 * For a live profile: shows events per second instead of events,
-	 * counted over this many seconds. 0: not live.
+	 * In a live profile, events per second are shown instead of events, for events that were
+	 * counted during `seconds`.
 	 */
 	double seconds;
 	bool live;

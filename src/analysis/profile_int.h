@@ -9,7 +9,7 @@
 
 /* Distinct combinations of words, with their weights and counts (profile_bucket.c). */
 struct wm_buckets {
-	uint32_t nr_words; /* per bucket */
+	uint32_t nr_words; /* words per bucket */
 	uint64_t *words;   /* nr_words words per bucket, consecutive */
 	uint64_t *weights, *counts;
 	uint32_t nr, room;

@@ -227,8 +227,8 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	free(list);
 	if (p->nr_unfit)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
-			       "%" PRIu64 " events lack a requested field and are left out",
-			       p->nr_unfit);
+			       "%" PRIu64 " event%s left out for lack of a requested field",
+			       p->nr_unfit, p->nr_unfit == 1 ? "" : "s");
 	wm_samples_notes(&p->samples, r);
 	if (p->waits)
 		wm_waits_note(p, r);

@@ -184,9 +184,8 @@ void wm_waits_note(const struct wm_profile *p, struct wm_result *r)
 	for (uint32_t i = 0; i < p->waits->room; i++)
 		nr += p->waits->list[i].is_off;
 	if (nr)
-		wm_result_note(
-		    r, WM_NOTE_FACT, "waiting",
-		    "%" PRIu64
-		    " threads were still off the processor at the end and are not counted",
-		    nr);
+		wm_result_note(r, WM_NOTE_FACT, "waiting",
+			       "%" PRIu64
+			       " thread%s still off the processor at the end, not counted",
+			       nr, nr == 1 ? "" : "s");
 }

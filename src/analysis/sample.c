@@ -203,11 +203,12 @@ void wm_samples_notes(const struct wm_samples *s, struct wm_result *r)
 {
 	if (s->nr_cut)
 		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
-			       "%" PRIu64
-			       " call chains are longer than %u: their outer ends are left out",
-			       s->nr_cut, WM_CHAIN_MAX);
+			       "%" PRIu64 " call chain%s truncated: the limit is %u addresses",
+			       s->nr_cut, s->nr_cut == 1 ? "" : "s", WM_CHAIN_MAX);
 	for (int how = 0; s->unwind && how < WM_UNWOUND_NR; how++)
 		if (how != WM_UNWOUND_WHOLE && wm_unwind_count(s->unwind, how))
-			wm_result_note(r, WM_NOTE_PROBLEM, "unwound", "%" PRIu64 " call chains: %s",
-				       wm_unwind_count(s->unwind, how), wm_unwound_text(how));
+			wm_result_note(
+			    r, WM_NOTE_PROBLEM, "unwound", "%" PRIu64 " call chain%s: %s",
+			    wm_unwind_count(s->unwind, how),
+			    wm_unwind_count(s->unwind, how) == 1 ? "" : "s", wm_unwound_text(how));
 }

@@ -11,7 +11,8 @@
 #define WM_STACKS_MARKERS ((uint64_t)-4095)
 
 struct wm_frame {
-	struct wm_place place;              /* its module is NULL without a known mapping */
+	/* place.module is NULL when there is no known mapping */
+	struct wm_place place;
 	const struct wm_elf_frame *inlined; /* NULL: the function that the compiler emitted */
 	char level;                         /* 'k', '.', 'H', 'g', 'u', as in perf */
 	/* index of its function; UINT32_MAX: not looked up yet */

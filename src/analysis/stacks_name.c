@@ -90,7 +90,8 @@ uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame)
 
 const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame)
 {
-	uint32_t symbol = wm_stacks_symbol(s, frame); /* may move the functions */
+	/* wm_stacks_symbol() may move the functions */
+	uint32_t symbol = wm_stacks_symbol(s, frame);
 	const struct wm_function *f = &s->functions[symbol];
 
 	return f->inlined ? f->inlined : f->symbol ? f->symbol->name : "";
@@ -243,16 +244,16 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 	}
 	note_modules(s, r, counts, nr);
 	if (s->corrupt_table.nr)
-		wm_result_note(
-		    r, WM_NOTE_PROBLEM, "corrupt",
-		    "%s%u call chains run into invalid addresses; only their ends are counted",
-		    s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
-		    s->corrupt_table.nr);
+		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
+			       "%s%u call chain%s with invalid addresses: only the innermost "
+			       "function is counted",
+			       s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
+			       s->corrupt_table.nr, s->corrupt_table.nr == 1 ? "" : "s");
 	if (wm_spaces_nr_refused(s->spaces))
 		wm_result_note(r, WM_NOTE_PROBLEM, "mappings",
-			       "%" PRIu64
-			       " mappings of processes with too many mappings were dropped",
-			       wm_spaces_nr_refused(s->spaces));
+			       "%" PRIu64 " mapping%s ignored, because a process had too many",
+			       wm_spaces_nr_refused(s->spaces),
+			       wm_spaces_nr_refused(s->spaces) == 1 ? "" : "s");
 	if (nowhere)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
 			       "%u address%s without a mapping in the trace", nowhere,

@@ -439,7 +439,7 @@ static void test_what_there_is(void **state)
 	assert_int_equal(waymark_nr_faults(t), 1);
 	assert_int_equal(waymark_fault(t, 0, &fault), 0);
 	assert_string_equal(fault.file, "user-1-0");
-	if (!strstr(fault.reason, "is cut"))
+	if (!strstr(fault.reason, "is truncated"))
 		fail_msg("%s", fault.reason);
 	assert_int_equal(waymark_fault(t, 1, &fault), -ERANGE);
 	assert_int_equal(waymark_stream(t, 0, &stream), 0);

@@ -58,10 +58,10 @@ static int add_filter(struct waymark_counters *c, const char *name, const char *
 		    "with this filter instead, and count them in the trace",
 		    filter, name);
 	if (!err && nr_left_out)
-		wm_words_say(
-		    &c->words,
-		    "%zu events match '%s' but lack a field of the filter: they are not counted",
-		    nr_left_out, name);
+		wm_words_say(&c->words,
+			     "events that match '%s' but lack a field of the filter, so they are "
+			     "not counted: %zu",
+			     name, nr_left_out);
 	return err;
 }
 
@@ -215,7 +215,7 @@ static int go(struct waymark_counters *c, const struct waymark_count_options *o,
 	err = wm_child_go(&c->child);
 	if (!err)
 		return 0;
-	c->child.pid = 0; /* reaped */
+	c->child.pid = 0; /* the child was reaped */
 	return wm_api_fail(error, err, "cannot run '%.200s': %s", o->command[0], strerror(-err));
 }
 

@@ -206,7 +206,7 @@ WM_API int waymark_list(const struct waymark_list_options *options, struct wayma
 		err = wm_api_fail(error, -ENOMEM, "out of memory");
 	else
 		err = fill(l, &o, error);
-	l->glob = NULL; /* it belongs to the caller */
+	l->glob = NULL; /* the glob belongs to the caller */
 	if (err) {
 		waymark_list_close(l);
 		return err;

@@ -112,7 +112,7 @@ static void test_a_process_without_events(void **state)
 	struct waymark_listed event = WAYMARK_INIT(event);
 
 	for (uint32_t i = 0; waymark_listed(l, i, &event) == 0; i++)
-		assert_string_equal(event.kind, "usdt"); /* from the C library */
+		assert_string_equal(event.kind, "usdt"); /* the C library has USDT probes */
 	waymark_list_close(l);
 }
 

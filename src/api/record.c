@@ -47,9 +47,9 @@ static int check(const struct waymark_record_options *o, struct waymark_error *e
 		return wm_api_fail(error, -EINVAL, "cannot allocate a buffer of %llu bytes",
 				   (unsigned long long)o->buffer_bytes);
 	if (o->preload && running)
-		return wm_api_fail(
-		    error, -EINVAL,
-		    "helpers can be loaded only into a command, not into running processes");
+		return wm_api_fail(error, -EINVAL,
+				   "helper libraries can be preloaded into a command only, not "
+				   "into running processes");
 	return 0;
 }
 

@@ -182,7 +182,7 @@ static void test_waiting_and_stopping(void **state)
 	assert_int_equal(waymark_record_stop(r, &error), 0);
 	waymark_record_totals(r, &totals);
 	assert_true(totals.is_over);
-	assert_int_equal(totals.status, -1); /* it still runs */
+	assert_int_equal(totals.status, -1); /* the command still runs */
 	waymark_record_close(r);
 	assert_int_equal(kill(totals.command, SIGTERM), 0);
 	assert_int_equal(waitpid(totals.command, &status, 0), totals.command);
@@ -295,7 +295,8 @@ static void test_a_host_of_many_threads(void **state)
 	void *failed;
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* its allocator does not work after fork(2) in programs with many threads */
+	/* the sanitizer's allocator does not work after fork(2) in programs with many threads */
+	skip();
 #endif
 	assert_int_equal(sigaction(SIGPIPE, &action, NULL), 0);
 	for (size_t i = 0; i < NR(others); i++)

@@ -130,7 +130,7 @@ static const struct wm_option options[] = {
     {.name = "comm",
      .letter = 'c',
      .argument = "NAME,...",
-     .help = "only rows of these commands; shares stay relative to all events",
+     .help = "only rows of these commands; shares remain relative to all events",
      TO(TEXT, profile.comms)},
     {.name = "pid",
      .argument = "PID,...",

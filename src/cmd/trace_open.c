@@ -125,12 +125,14 @@ static void say_losses(const struct wm_trace *t)
 	if (t->is_own)
 		say_causes(t); /* includes the losses counted in `events` */
 	else if (events)
-		wm_say("the tracer lost %llu events", (unsigned long long)events);
+		wm_say("the tracer lost %llu event%s", (unsigned long long)events,
+		       events == 1 ? "" : "s");
 	if (packets)
-		wm_say("the tracer lost %llu packets", (unsigned long long)packets);
+		wm_say("the tracer lost %llu packet%s", (unsigned long long)packets,
+		       packets == 1 ? "" : "s");
 	if (unknown)
-		wm_say("the tracer lost an unknown number of events, %llu times",
-		       (unsigned long long)unknown);
+		wm_say("the tracer lost an unknown number of events, %llu time%s",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 }
 
 bool wm_trace_is_damaged(const struct wm_trace *t)

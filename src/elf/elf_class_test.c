@@ -187,7 +187,7 @@ static void test_refused(void **state)
 
 	(void)state;
 	kit_build32(&im);
-	refused(&im, 51, -EBADMSG, "the ELF header is cut short");
+	refused(&im, 51, -EBADMSG, "the ELF header is truncated");
 	refused(&im, 60, -EBADMSG, "the file ends before the data expected here");
 	im.header.e_ident[EI_DATA] = ELFDATA2MSB;
 	refused(&im, sizeof(im), -ENOEXEC,
@@ -212,7 +212,7 @@ static void test_refused(void **state)
 	assert_int_equal(wm_elf_sites_read(e, &sites, &diag), -ENOEXEC);
 	assert_string_equal(
 	    diag.sentence,
-	    "a 32-bit program with sites: events can be recorded from 64-bit programs only");
+	    "a 32-bit program with marks: events can be recorded from 64-bit programs only");
 	wm_elf_close(e);
 }
 

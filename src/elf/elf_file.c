@@ -96,7 +96,7 @@ static int widen_header(struct wm_elf *e, Elf64_Ehdr *h, size_t have, struct wm_
 	e->narrow = h->e_ident[EI_CLASS] == ELFCLASS32;
 	whole = e->narrow ? sizeof(narrow) : sizeof(*h);
 	if (have < whole)
-		return damaged(e, diag, have, "the ELF header is cut short");
+		return damaged(e, diag, have, "the ELF header is truncated");
 	if (e->narrow) {
 		memcpy(&narrow, h, sizeof(narrow));
 		wm_elf_widen_header(&narrow, h);

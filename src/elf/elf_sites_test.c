@@ -266,7 +266,7 @@ static void test_files_refused_at_open(void **state)
 	assert_int_equal(wm_elf_open_fd(memory_file("", 0), "empty", &e, &diag), -ENOEXEC);
 	assert_int_equal(wm_elf_open_fd(memory_file("\177ELF\2\1\1", 7), "short", &e, &diag),
 			 -EBADMSG);
-	assert_string_equal(diag.sentence, "the ELF header is cut short");
+	assert_string_equal(diag.sentence, "the ELF header is truncated");
 }
 
 /* Reads the sites of a damaged image: expects err and how many sites remain. */

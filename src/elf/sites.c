@@ -213,7 +213,7 @@ static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, s
 	if (e->narrow)
 		return s ? wm_diag_set(
 			       diag, -ENOEXEC, e->name, -1,
-			       "a 32-bit program with sites: events can be recorded from 64-bit "
+			       "a 32-bit program with marks: events can be recorded from 64-bit "
 			       "programs only")
 			 : 0;
 	if (!e->nr_sections)

@@ -78,13 +78,13 @@ static int index_types(struct wm_btf *b, struct wm_diag *diag)
 		uint32_t bytes;
 
 		if (b->types_bytes - at < sizeof(t))
-			return refuse(diag, at, "a type is cut short");
+			return refuse(diag, at, "a type is truncated");
 		t = type_at(b, at);
 		bytes = parts_bytes(&t);
 		if (bytes == UINT32_MAX)
 			return refuse(diag, at, "a type has an unknown kind");
 		if (bytes > b->types_bytes - at - sizeof(t))
-			return refuse(diag, at, "a type is cut short");
+			return refuse(diag, at, "a type is truncated");
 		if (b->nr == WM_BTF_TYPES_MAX)
 			return -EFBIG;
 		if (b->nr == room) {
@@ -109,7 +109,7 @@ int wm_btf_init(struct wm_btf *b, const void *data, size_t bytes, struct wm_diag
 	if (bytes > WM_BTF_BYTES_MAX)
 		return -EFBIG;
 	if (bytes < sizeof(h))
-		return refuse(diag, 0, "the header is cut short");
+		return refuse(diag, 0, "the header is truncated");
 	memcpy(&h, data, sizeof(h));
 	if (h.magic != BTF_MAGIC || h.version != BTF_VERSION || h.hdr_len < sizeof(h))
 		return refuse(diag, 0, "the header is not that of BTF version 1");

@@ -15,7 +15,7 @@
 
 #define HEAD_BYTES 4096u
 
-/* The first format whose probe() accepts the path reads it. */
+/* A trace is read by the first format whose probe() accepts the path. */
 static const struct wm_reader_ops *const formats[] = {
     &wm_perfdata_ops,
     &wm_tracedat_ops,

@@ -104,7 +104,7 @@ struct wm_td {
 	int version;
 	struct wm_kmachine machine;
 	struct wm_page_layout layout;
-	uint32_t page_bytes; /* from the head of the file */
+	uint32_t page_bytes; /* page size from the head of the file */
 	enum wm_td_codec codec;
 	struct wm_kformats *formats;
 	uint64_t

@@ -12,7 +12,7 @@
 #include "symbol/symbols.h"
 #include "trace/merge.h"
 
-#define ANSWERS 4096u /* a power of two */
+#define ANSWERS 4096u /* cached answers, a power of two */
 
 /* The address spaces of one trace, at the time up to which its events were read. */
 struct memory {

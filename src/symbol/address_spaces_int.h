@@ -34,7 +34,7 @@ void wm_layout_put(struct wm_layout *layout);
 /* Returns the index of the mapping that contains the address, or nr. */
 uint32_t wm_layout_find(const struct wm_layout *layout, uint64_t address);
 
-#define WM_SPACES_KINDS 256u /* a power of two */
+#define WM_SPACES_KINDS 256u /* entries of the cache, a power of two */
 
 /*
  * The function that handles an event type. The entries are a direct-mapped cache: a type with the

@@ -18,7 +18,7 @@ enum wm_unnamed {
 	WM_UNNAMED_NO_FILE,    /* the file is not on this machine */
 	WM_UNNAMED_UNREADABLE, /* no permission, damaged, or an unknown kind of file */
 	WM_UNNAMED_CHANGED,    /* the file at the path is another build */
-	WM_UNNAMED_STRIPPED,   /* its symbols were stripped */
+	WM_UNNAMED_STRIPPED,   /* the symbols of the file were stripped */
 	WM_UNNAMED_OUTSIDE,    /* between its symbols */
 	WM_UNNAMED_NO_KALLSYMS,
 	WM_UNNAMED_NO_JIT_MAP,

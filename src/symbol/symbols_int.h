@@ -24,7 +24,7 @@ struct wm_symbol_hit {
 
 /* The symbols of one build. All modules of the build point to it. */
 struct wm_module_symbols {
-	struct wm_module_symbols *next; /* in the list of all */
+	struct wm_module_symbols *next; /* in the list of all tables */
 	struct wm_code code;
 	struct wm_symbol **made;   /* indexed like the names in `code` */
 	struct wm_symbol *whole;   /* WM_MODULE_CODE: its only symbol */

@@ -27,11 +27,11 @@ struct wm_unwind {
 
 static const char *const texts[WM_UNWOUND_NR] = {
     [WM_UNWOUND_WHOLE] = "whole",
-    [WM_UNWOUND_CUT] = "cut at the end of the copied stack",
+    [WM_UNWOUND_CUT] = "truncated at the end of the copied stack",
     [WM_UNWOUND_NO_SAMPLE] = "without registers or stack",
     [WM_UNWOUND_NO_MAPPING] = "ended at an address without a known mapping",
     [WM_UNWOUND_NO_TABLE] = "ended in code without an unwind table",
-    [WM_UNWOUND_BROKEN] = "ended at an impossible frame",
+    [WM_UNWOUND_BROKEN] = "ended at an invalid frame",
     [WM_UNWOUND_DEEP] = "ended at the maximum number of frames",
 };
 

@@ -84,7 +84,7 @@ int wm_select_again(const struct wm_select *from, struct wm_select *to)
 /* Destination of an error message while rules are bound. */
 struct binding {
 	struct wm_diag *diag;
-	const struct wm_select_rule *rule; /* whose filter does not fit */
+	const struct wm_select_rule *rule; /* rule whose filter does not fit */
 };
 
 static bool name_matches(const char *glob, const struct wm_event_type *t)

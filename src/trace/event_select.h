@@ -18,7 +18,7 @@ struct wm_select_rule {
 	unsigned char *code; /* the compiled filter */
 	size_t code_bytes;
 	uint64_t nr_matched; /* event types that the glob matched */
-	uint64_t nr_unfit;   /* of these, the types whose fields the filter does not fit */
+	uint64_t nr_unfit;   /* matched types whose fields the filter does not fit */
 };
 
 struct wm_select {

@@ -190,7 +190,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 		return;
 	o->told = true;
 	wm_trace_fault(t, file_of(t, o->packet), o->packet->offset,
-		       "time goes back by %llu ns in this packet",
+		       "time decreases by %llu ns in this packet",
 		       (unsigned long long)((uint64_t)o->last_ns - (uint64_t)ns));
 }
 
@@ -278,7 +278,7 @@ static int put_back(struct wm_merge *m, struct open_packet *o)
 	return l->lane->chained ? wait_next(m, l) : 0;
 }
 
-/* The last time at which the first entry still precedes the second. */
+/* Returns the last time at which the first entry still precedes the second. */
 static int64_t limit_of(const struct wm_merge *m)
 {
 	const struct entry *second = m->nr_heap > 1 ? &m->heap[1] : NULL;
@@ -445,7 +445,7 @@ uint32_t wm_merge_trace(const struct wm_merge *m)
 	return m->trace;
 }
 
-/* The bytes of an open packet that were read, estimated from the time of its last event. */
+/* Returns the bytes of an open packet that were read, estimated from the time of its last event. */
 static uint64_t part_done(const struct open_packet *o)
 {
 	const struct wm_packet *p = o->packet;

@@ -43,7 +43,7 @@ void wm_merge_destroy(struct wm_merge *m);
 /* Returns 1 and an event, which is valid until the next call; 0 at the end; or -errno. */
 int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 
-/* The index of the last event's trace. */
+/* Returns the index of the last event's trace. */
 uint32_t wm_merge_trace(const struct wm_merge *m);
 
 /*

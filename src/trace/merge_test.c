@@ -83,11 +83,11 @@ static void test_equal_times(void **unused)
 	struct fake *f = fake_create();
 	struct wm_trace *t;
 
-	ADD(f, 0, 10, 20, 20, 30); /* 0 1 2 3 */
-	ADD(f, 0, 30, 30, 40);     /* 4 5 6 */
-	ADD(f, 1, 20, 30);         /* 7 8 */
-	ADD(f, 1, 30);             /* 9 */
-	ADD(f, 2, 20, 40);         /* 10 11 */
+	ADD(f, 0, 10, 20, 20, 30); /* events 0 to 3 */
+	ADD(f, 0, 30, 30, 40);     /* events 4 to 6 */
+	ADD(f, 1, 20, 30);         /* events 7 and 8 */
+	ADD(f, 1, 30);             /* event 9 */
+	ADD(f, 2, 20, 40);         /* events 10 and 11 */
 	f->batch = 1;
 	t = fake_trace(f);
 	expect(t, NULL, "0 1 2 7 10 3 4 5 8 9 6 11");
@@ -100,10 +100,10 @@ static void test_packets_out_of_order(void **unused)
 	struct fake *f = fake_create();
 	struct wm_trace *t;
 
-	ADD(f, 0, 50, 60); /* 0 1 */
-	ADD(f, 0, 10, 55); /* 2 3 */
-	ADD(f, 0, 20, 30); /* 4 5 */
-	ADD(f, 1, 25);     /* 6 */
+	ADD(f, 0, 50, 60); /* events 0 and 1 */
+	ADD(f, 0, 10, 55); /* events 2 and 3 */
+	ADD(f, 0, 20, 30); /* events 4 and 5 */
+	ADD(f, 1, 25);     /* event 6 */
 	t = fake_trace(f);
 	expect(t, NULL, "2 4 6 5 0 3 1");
 	wm_trace_close(t);
@@ -256,7 +256,7 @@ static void test_time_runs_back(void **unused)
 	assert_int_equal(wm_merge_next(m, &e), 0);
 	wm_merge_destroy(m);
 	assert_int_equal(t->nr_faults, 1);
-	assert_string_equal(t->faults[0].reason, "time goes back by 5 ns in this packet");
+	assert_string_equal(t->faults[0].reason, "time decreases by 5 ns in this packet");
 	assert_string_equal(t->faults[0].file, "stream");
 	assert_int_equal(t->faults[0].offset, 1000);
 	wm_trace_close(t);

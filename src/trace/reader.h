@@ -79,7 +79,7 @@ struct wm_trace_word {
 
 /* One of the traces in a folder whose traces were opened together as one. */
 struct wm_trace_origin {
-	const char *name; /* its folder relative to the trace's path */
+	const char *name; /* folder of this trace, relative to the path that was opened */
 	const char *uuid; /* as text, or NULL */
 	uint32_t nr_words;
 	/* properties of this trace: hostname, procname, vpid... */
@@ -98,7 +98,7 @@ struct wm_stream {
 
 /* One entry of the index, 64 bytes. The format sorts entries by stream, then by place. */
 struct wm_packet {
-	uint64_t offset, bytes; /* in the stream's file */
+	uint64_t offset, bytes; /* range in the stream's file */
 	/* time range of its events; INT64_MIN and INT64_MAX when unknown */
 	int64_t begin_ns, end_ns;
 	uint64_t nr_events; /* UINT64_MAX: unknown without decoding */
@@ -119,7 +119,8 @@ struct wm_trace_loss {
 
 /* A mapped file, the kernel or a kernel module, with its build-id. */
 struct wm_trace_binary {
-	const char *path; /* as the tracer wrote it; for the kernel often "[kernel.kallsyms]" */
+	/* path as the tracer wrote it; for the kernel often "[kernel.kallsyms]" */
+	const char *path;
 	const unsigned char *build_id;
 	uint32_t build_id_bytes; /* 1 to WM_BUILD_ID_MAX */
 	bool kernel;             /* the kernel, or a module of it */
@@ -207,7 +208,7 @@ struct wm_want {
 	int64_t from_ns;
 };
 
-/* The number of events to decode per batch, and the bytes of a file to buffer per reader. */
+/* Return the number of events to decode per batch, and the bytes of a file to buffer per reader. */
 static inline uint32_t wm_want_events(const struct wm_want *w)
 {
 	return !w || w->nr_open <= 64 ? WM_BATCH_EVENTS
@@ -271,7 +272,7 @@ struct wm_reader_ops {
 struct wm_trace {
 	const struct wm_reader_ops *ops;
 	char *path;
-	struct wm_arena arena; /* of everything that lives as long as the trace */
+	struct wm_arena arena; /* memory of everything that lives as long as the trace */
 
 	uint32_t nr_types, nr_streams, nr_clocks, nr_words, nr_losses;
 	struct wm_event_type **types;

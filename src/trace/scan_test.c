@@ -8,7 +8,7 @@
 
 struct sum {
 	uint64_t events, numbers;
-	int err;           /* what the callback returns */
+	int err;           /* result of the callback */
 	bool inside, both; /* `both`: the callback ran on two threads at once */
 };
 

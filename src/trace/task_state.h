@@ -71,7 +71,7 @@ static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 /* Updates the state by an event. 0 or -ENOMEM. */
 int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e);
 
-/* The name of a thread; "" when unknown. */
+/* Returns the name of a thread; "" when unknown. */
 static inline const char *wm_state_comm(const struct wm_state *s, const struct wm_task *t)
 {
 	return t ? wm_names_text(&s->names, t->comm) : "";

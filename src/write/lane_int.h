@@ -21,7 +21,7 @@
 #define WM_LANES_OPEN_MAX 64u
 
 struct wm_lane_file {
-	char name[32]; /* of the stream file */
+	char name[32]; /* name of the stream file */
 	uint32_t stream, number;
 	uint64_t end;                /* end time of the last packet */
 	uint64_t bytes, index_bytes; /* sizes of the complete packets and entries */
@@ -38,7 +38,7 @@ struct wm_lane_folder {
 	struct wm_lane_file *open[WM_LANES_OPEN_MAX];
 	uint32_t nr_open, max_open;
 	uint64_t uses;
-	uint64_t bytes; /* of all lanes, indexes included */
+	uint64_t bytes; /* bytes of all lanes, indexes included */
 };
 
 /* The thread that wrote all records of a packet. */

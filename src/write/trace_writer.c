@@ -250,7 +250,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 
 /* --- packets ---------------------------------------------------------------- */
 
-/* The size of the last record's padding at the payload's end. */
+/* Returns the size of the last record's padding at the payload's end. */
 static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	const unsigned char *data = packet->payload.iov_base;

@@ -74,8 +74,8 @@ void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
 
 struct wm_producer_info {
-	uint32_t pid, ppid; /* in the recorder's pid namespace */
-	uint32_t vpid;      /* in the process's pid namespace */
+	uint32_t pid, ppid; /* ids in the recorder's pid namespace */
+	uint32_t vpid;      /* pid in the process's pid namespace */
 	uint32_t uid;
 	uint64_t clock; /* when it joined */
 	const char *comm, *path;
@@ -168,7 +168,7 @@ struct wm_kernel_packet {
 	uint64_t lost;       /* by this ring since its previous packet */
 	const void *payload; /* complete records; a multiple of 8 bytes */
 	size_t payload_bytes;
-	uint32_t padding_bytes; /* of the last record */
+	uint32_t padding_bytes; /* padding of the last record */
 };
 
 /* Packets of a CPU's ring must arrive in order of time. Errors as for wm_producer_packet(). */

@@ -26,7 +26,7 @@
  */
 struct wm_writer_limits {
 	uint32_t lanes_per_stream, lanes;
-	size_t mixed_bytes; /* of records held back for sorting */
+	size_t mixed_bytes; /* bytes of records held back for sorting */
 };
 #define WM_LANES_PER_STREAM_MAX 256u
 #define WM_LANE_FILES_MAX       850u
@@ -80,8 +80,8 @@ struct wm_kernel_stream {
 	struct wm_lane_file **rings; /* indexed by CPU * WM_KERNEL_RINGS + ring */
 	uint32_t nr_rings;
 	uint64_t carry;              /* lost events that are not yet in any events_discarded */
-	uint64_t disk_from, disk_to; /* of the records below */
-	uint64_t disk_count;         /* not written, and not yet reported by a waymark:lost */
+	uint64_t disk_from, disk_to; /* clock values: range of the records counted below */
+	uint64_t disk_count;         /* records whose write failed, not yet reported */
 };
 
 struct wm_trace_writer {
@@ -95,9 +95,9 @@ struct wm_trace_writer {
 	uint64_t metadata_bytes; /* size of the metadata file */
 	uint64_t kernel_bytes;   /* size of the files in kernel/ */
 	struct wm_event_store events;
-	struct wm_stream_class **streams; /* by id */
+	struct wm_stream_class **streams; /* indexed by id */
 	uint32_t nr_streams;
-	uint32_t nr_lanes; /* of user streams */
+	uint32_t nr_lanes; /* lanes of user streams */
 	struct wm_lane_folder folder;
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder_stream recorder;

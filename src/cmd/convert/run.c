@@ -82,8 +82,8 @@ static int failed(const struct converting *c, int err, const struct wm_diag *dia
 static void say_left_out(const struct wm_export *x)
 {
 	for (uint32_t i = 0; i < x->nr_reasons; i++)
-		wm_say("%llu events left out of %s: %s", (unsigned long long)x->reasons[i].nr,
-		       x->ops->name, x->reasons[i].text);
+		wm_say("%llu event%s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
+		       x->reasons[i].nr == 1 ? "" : "s", x->ops->name, x->reasons[i].text);
 	if (x->nr_files > 1)
 		wm_say("'%s' would be too large for its readers: wrote %u files, in order of time",
 		       x->options.path, x->nr_files);
@@ -186,9 +186,9 @@ static int refuse_itself(const struct wm_convert_values *v)
 	for (uint32_t i = 0; i < v->asked.nr_inputs; i++)
 		if (!stat(v->asked.inputs[i], &in) && in.st_dev == out.st_dev &&
 		    in.st_ino == out.st_ino) {
-			wm_say(
-			    "convert: '%s' is a trace to read; choose another name for the output",
-			    v->out);
+			wm_say("convert: '%s' is one of the input traces; choose another name for "
+			       "the output",
+			       v->out);
 			return WM_EXIT_USAGE;
 		}
 	return WM_EXIT_DONE;

@@ -133,7 +133,8 @@ static void head(struct wm_info *i)
 		  t->nr_streams, t->nr_packets, i->bytes);
 	wm_text_f(&i->out, "%-10s %" PRIu64 "\n", "events", i->nr_events);
 	if (t->incomplete)
-		line(&i->out, "state", "not finished: the tracer still writes it, or was killed");
+		line(&i->out, "state",
+		     "not finished: the tracer is still writing it, or was killed");
 }
 
 static void lists(struct wm_info *i)

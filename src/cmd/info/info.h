@@ -22,7 +22,7 @@ struct wm_info_values {
 struct wm_info {
 	const char *path;
 	struct wm_trace *t;
-	uint64_t *counts;   /* by index of trace->types */
+	uint64_t *counts;   /* indexed as trace->types */
 	uint32_t *order;    /* indexes of types, sorted by name */
 	uint64_t nr_events; /* events that could be read, without the recorder's own */
 	uint64_t bytes;     /* size of all packets */

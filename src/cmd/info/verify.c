@@ -59,8 +59,7 @@ static void look_at(struct walk *w, const struct wm_event *e)
 	w->told = true;
 	if (e->ns < w->last_ns)
 		wm_trace_fault(w->t, file_of(w), p->offset,
-			       "time goes backwards by %" PRIu64
-			       " ns in this packet, at event %" PRIu64,
+			       "time decreases by %" PRIu64 " ns in this packet, at event %" PRIu64,
 			       (uint64_t)w->last_ns - (uint64_t)e->ns, w->in_packet);
 	else if (e->ns < p->begin_ns || e->ns > p->end_ns)
 		wm_trace_fault(w->t, file_of(w), p->offset,

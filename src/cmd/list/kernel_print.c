@@ -253,7 +253,7 @@ void wm_list_families_text(const struct wm_inventory_kernel *k)
 
 	wm_inventory_kernel_families(k, families);
 	(void)printf("%-10s  %6s  %-33s  %s\n", "FAMILY", "EVENTS", "WHAT", "FOR EXAMPLE");
-	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "marked places in programs",
+	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "marks in programs",
 		     "waymark list ./app");
 	for (size_t i = 0; i < WM_INVENTORY_FAMILIES; i++) {
 		const struct wm_inventory_family *f = &families[i];

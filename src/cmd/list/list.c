@@ -26,7 +26,7 @@ struct values {
 
 /* arguments */
 
-/* The first argument is a glob unless it is the name of a file. */
+/* Returns whether the first argument is a glob; otherwise it is the name of a file. */
 static bool is_glob(const char *word)
 {
 	if (wm_inventory_kernel_names(word))
@@ -115,8 +115,8 @@ static void say_bad_sites(const struct wm_inventory *l)
 		const struct wm_inventory_file *f = l->files[i];
 
 		if (f->nr_bad)
-			wm_say("'%s': %" PRIu32 " sites cannot be read: %s", f->path, f->nr_bad,
-			       f->first_bad.sentence);
+			wm_say("'%s': %" PRIu32 " site%s cannot be read: %s", f->path, f->nr_bad,
+			       f->nr_bad == 1 ? "" : "s", f->first_bad.sentence);
 	}
 }
 
@@ -149,7 +149,7 @@ static void say_no_events(const struct wm_inventory *l, const struct values *v, 
 		       v->pid);
 	else if (!nr_files)
 		wm_say(
-		    "no running process %shas events; name a program or library to see its events",
+		    "no running process %shas marks; name a program or library to list its events",
 		    geteuid() ? "of yours " : "");
 	for (uint32_t i = 0; i < l->nr_groups && !v->pid && nr_files; i++)
 		wm_say("'%s' has no events: it was not built with <waymark/tracepoint.h>",
@@ -313,7 +313,7 @@ static const struct wm_option options[] = {
      WM_OPTION_TO_INTEGER(struct values, pid)},
     {.name = "fields",
      .letter = 'F',
-     .help = "list also types, print forms and the places of sites",
+     .help = "list also field types, print forms and the location of each site",
      WM_OPTION_TO_FLAG(struct values, fields)},
     {.name = "json",
      .help = "print JSON: an array of files, commands and the kernel, each with its events",

@@ -86,7 +86,7 @@ static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_reco
 
 	if (plan->all)
 		wm_say("no process joined: no process contains the runtime, or no thread reached a "
-		       "requested marked place; 'waymark list' shows the processes with marks");
+		       "requested mark; 'waymark list' shows the processes with marks");
 	if (plan->all || plan->nr_pids) {
 		(void)wm_recorder_say_missing(recorder);
 		return;
@@ -103,7 +103,7 @@ void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_re
 		say_nobody(plan, recorder);
 	else if (!t->events && !wm_recording_lost(t) && !plan->nr_asked && !t->nr_changes &&
 		 !t->nr_unpatched && !(t->matched[0] & 1))
-		wm_say("no process that joined has marked places (a process started with a cleaned "
+		wm_say("no process that joined has marks (a process started with a cleaned "
 		       "environment does not join)%s",
 		       plan->command && !plan->nr_pids && !plan->all && !plan->preload
 			   ? "; --preload malloc,pthread records calls of the C library as events"

@@ -78,7 +78,7 @@ static const struct wm_option options[] = {
      .call = wm_record_on_trigger},
     {.name = "synthetic",
      .argument = "TEXT",
-     .help = "create a synthetic event for triggers to write, 'NAME TYPE FIELD; ...', and record "
+     .help = "create a synthetic event that triggers can write, 'NAME TYPE FIELD; ...', and record "
 	     "it as synthetic:NAME; repeatable",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_synthetic},

@@ -151,12 +151,12 @@ static void say_unpatched(const struct wm_recording_totals *t)
 {
 	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
 		return;
-	wm_say(
-	    "marked places that stayed off: %u in %u process%s, whose code cannot be patched: %s",
-	    t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
-	    t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
-			   : "the system forbids it (SELinux, seccomp); build the program with "
-			     "-DWAYMARK_LOADTEST");
+	wm_say("marks that stayed off: %u in %u process%s, whose code cannot be patched: %s",
+	       t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
+	       t->nr_unwanted
+		   ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
+		   : "the system forbids it (SELinux, seccomp); build the program with "
+		     "-DWAYMARK_LOADTEST");
 }
 
 static void explain_sources(const struct run *r)
@@ -187,7 +187,7 @@ static void say_oddities(const struct run *r)
 		       "one event) and were not recorded for that -e",
 		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
 	if (t->sites_refused)
-		wm_say("marked places that stayed off because their code was modified, by a "
+		wm_say("marks that stayed off because their code was modified, by a "
 		       "debugger or a uprobe: %u",
 		       t->sites_refused);
 	say_unpatched(t);

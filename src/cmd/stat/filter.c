@@ -37,7 +37,8 @@ int wm_stat_filter(const struct wm_event_space *space, const char *name,
 	if (err < 0)
 		return say_refused(filters, err, &diag);
 	if (nr_left_out)
-		wm_say("%zu events match '%s' but lack a field of the filter; they are not counted",
-		       nr_left_out, name);
+		wm_say("events that match '%s' but lack a field of the filter, so they are not "
+		       "counted: %zu",
+		       name, nr_left_out);
 	return 0;
 }

@@ -154,9 +154,10 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 	else
 		print_text(&t);
 	if (left_over)
-		wm_say("%" PRIu64 " events of '%s' are in no row: more than %u different keys, or "
-		       "events that occurred while another event was counted",
-		       left_over, event, WM_BY_KEYS_MAX);
+		wm_say("%" PRIu64
+		       " event%s of '%s' not in any row: there were more than %u different keys, "
+		       "or the event occurred while another event was being counted",
+		       left_over, left_over == 1 ? "" : "s", event, WM_BY_KEYS_MAX);
 	return left_over == 0;
 }
 

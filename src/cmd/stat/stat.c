@@ -115,7 +115,7 @@ static const struct wm_option options[] = {
      .argument = "MS",
      .min = -1,
      .max = 86400000,
-     .help = "start to count MS milliseconds after the start of CMD; --timeout and -I begin then, "
+     .help = "start counting MS milliseconds after the start of CMD; --timeout and -I begin then, "
 	     "too; -1: never count",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, delay_ms)},
     {.name = "timeout",

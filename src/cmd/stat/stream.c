@@ -372,7 +372,8 @@ int wm_stat_stream_run(const struct wm_stat_plan *plan)
 	if (err)
 		return exit_of(&s, err, &diag);
 	if (s.out.lost)
-		wm_say("%" PRIu64 " events were lost and are in no row", s.out.lost);
+		wm_say("%" PRIu64 " event%s lost, not in any row", s.out.lost,
+		       s.out.lost == 1 ? "" : "s");
 	if (s.status)
 		return s.status;
 	if (s.none)

@@ -17,9 +17,11 @@ static void show_kind(struct wm_stat_stream *s, struct wm_apart_kind *k, unsigne
 	struct wm_by_row *rows;
 
 	if (k->lacks && k->total) {
-		wm_say("%" PRIu64 " events of '%s' are not in the tables, because they lack one of "
-		       "the fields '%s'",
-		       k->total, d ? d->name : k->name, s->plan->counting.by);
+		wm_say("%" PRIu64
+		       " event%s of '%s' not in the tables, for lack of one of the fields "
+		       "'%s'",
+		       k->total, k->total == 1 ? "" : "s", d ? d->name : k->name,
+		       s->plan->counting.by);
 		s->missing = true;
 	}
 	rows = k->lacks ? NULL : calloc(k->nr_rows + 1, sizeof(*rows));

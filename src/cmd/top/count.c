@@ -23,7 +23,7 @@ struct wm_top_count {
 	struct wm_live *live;
 	struct wm_trace *traces[1];
 	struct wm_pass_input input;
-	struct wm_pass pass; /* .in NULL: no batch yet */
+	struct wm_pass pass; /* pass.in is NULL until the first batch */
 	struct wm_profile *profile;
 	/* why there is no profile, e.g. because no event has the requested fields */
 	struct wm_diag why;

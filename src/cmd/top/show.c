@@ -52,7 +52,7 @@ static const char *const help[] = {
     "s          split by other keys: comm,dso,sym; sym; dso; comm; pid,comm; cpu; event",
     "z          reset all counts",
     "+ -        halve or double the time between refreshes",
-    "h ?        show this help; any key leaves it",
+    "h ?        show this help; any key closes it",
 };
 
 /* --- text and JSON ---------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top.h - `waymark top`, its files:
+ * top.h - declarations shared by the files of `waymark top`:
  *
  *   top.c     options -> values; runs the recording
  *   count.c   live events -> a profile, and its result at any moment
@@ -71,7 +71,7 @@ struct wm_top_does {
 	void *data;
 };
 
-/* 0, or an exit status after a message. */
+/* Creates the output. Returns 0, or an exit status after a message. */
 int wm_top_show_create(const struct wm_top_values *v, struct wm_top_count *c, struct wm_loop *loop,
 		       const struct wm_top_does *does, struct wm_top_show **ret);
 void wm_top_show_destroy(struct wm_top_show *s); /* accepts NULL; restores the terminal */

@@ -184,22 +184,23 @@ void wm_counting_programs_say(const struct wm_words *words, const struct wm_tall
 	if (t->lost)
 		wm_words_say(
 		    words,
-		    "%llu events of programs could not be counted: memory was short, or "
-		    "they were emitted in children of vfork or in handlers nested deeper than 8",
-		    (unsigned long long)t->lost);
+		    "%llu event%s of programs could not be counted: out of memory, or emitted in a "
+		    "child of vfork or in signal handlers nested deeper than 8",
+		    (unsigned long long)t->lost, t->lost == 1 ? "" : "s");
 	if (t->filtered_missing)
-		wm_words_say(
-		    words,
-		    "%llu events match a name but lack a field of its filter and do not pass",
-		    (unsigned long long)t->filtered_missing);
+		wm_words_say(words,
+			     "events of programs that lack a field of their filter, and are not "
+			     "counted: %llu",
+			     (unsigned long long)t->filtered_missing);
 	if (t->nr_unpatched)
 		wm_words_say(
 		    words,
-		    "%u processes do not allow patching of their code: %llu places stayed off",
-		    t->nr_unpatched, (unsigned long long)t->sites_unpatched);
+		    "marks that stayed off: %llu in %u process%s, whose code cannot be patched",
+		    (unsigned long long)t->sites_unpatched, t->nr_unpatched,
+		    t->nr_unpatched == 1 ? "" : "es");
 	if (t->sites_refused)
-		wm_words_say(
-		    words,
-		    "%u places contain other bytes (a breakpoint of a debugger?) and stayed off",
-		    t->sites_refused);
+		wm_words_say(words,
+			     "marks that stayed off because their code was modified, by a debugger "
+			     "or a uprobe: %u",
+			     t->sites_refused);
 }

@@ -291,7 +291,7 @@ static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
 	if (!t)
 		no_tracefs(d, c);
 	else if (faccessat(t->dirfd, "kprobe_events", F_OK, 0) == 0 && file_has(t, "README", "e[:"))
-		wm_check_yes(c, "fetch data behind an event's pointers");
+		wm_check_yes(c, "fetch data that an event's pointers refer to");
 	else
 		wm_check_no(c, WM_WORKS_NO,
 			    "use Linux 5.15 or later, built with CONFIG_KPROBE_EVENTS",
@@ -301,7 +301,7 @@ static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
 static void check_paranoid(struct wm_doctor *d, struct wm_check *c)
 {
 	static const char *const meanings[] = {
-	    "all is open to all users", "raw records need privilege", "whole CPUs need privilege",
+	    "no restrictions", "raw records need privilege", "whole CPUs need privilege",
 	    "kernel events need privilege", "everything needs privilege"};
 	const struct wm_privilege *p = &d->privilege;
 	int64_t level = p->paranoid < -1 ? -1 : p->paranoid > 3 ? 3 : p->paranoid;

@@ -63,7 +63,7 @@ struct family {
 };
 
 static const struct family families[] = {
-    {"tracepoint", "places marked in the kernel's source", "waymark list 'sched:*'",
+    {"tracepoint", "tracepoints in the kernel's source", "waymark list 'sched:*'",
      WM_FAMILY_TRACEPOINT},
     {"syscall", "system calls of programs", "waymark list 'syscall:open*'", WM_FAMILY_SYSCALL},
     {"sw", "events the kernel counts itself", "waymark list 'sw:*'", WM_FAMILY_SOFTWARE},

@@ -126,7 +126,8 @@ static int say_lacking(const struct wm_recorder_events *e, const char *glob, int
 		return added;
 	if (!added)
 		return -EINVAL; /* diag describes the last event */
-	wm_words_say(e->words, "%zu event%s of '%s' lack%s a field of the filter and will not pass",
+	wm_words_say(e->words,
+		     "%zu event%s of '%s' lack%s a field of the filter, and will not be recorded",
 		     nr_lacking, nr_lacking == 1 ? "" : "s", glob, nr_lacking == 1 ? "s" : "");
 	return added;
 }

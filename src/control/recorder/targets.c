@@ -227,16 +227,17 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 			 const struct wm_attach_result *result)
 {
 	if (result->nr_refused)
-		wm_words_say(t->plan->words,
-			     "process %d: %u places contain other bytes (a breakpoint of a "
-			     "debugger?) and stay off",
-			     (int)pid, result->nr_refused);
-	if (result->nr_unpatched)
 		wm_words_say(
 		    t->plan->words,
-		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set in it; "
-		    "restart it without, or build it with -DWAYMARK_LOADTEST",
-		    (int)pid, result->nr_unpatched);
+		    "process %d: marks that stay off because their code was modified, by a "
+		    "debugger or a uprobe: %u",
+		    (int)pid, result->nr_refused);
+	if (result->nr_unpatched)
+		wm_words_say(t->plan->words,
+			     "process %d: marks that stay off because WAYMARK_NOPATCH is set: %u; "
+			     "restart it "
+			     "without WAYMARK_NOPATCH, or build it with -DWAYMARK_LOADTEST",
+			     (int)pid, result->nr_unpatched);
 }
 
 /*
@@ -394,8 +395,9 @@ static int start_all(struct wm_recorder_targets *t)
 	on_scan(t);
 	if (t->nr_denied && !t->plan->quiet)
 		wm_words_say(t->plan->words,
-			     "%zu processes of other users are skipped: only root can %s them",
-			     t->nr_denied, t->plan->counts ? "count" : "record");
+			     "%zu process%s of other users skipped: only root can %s them",
+			     t->nr_denied, t->nr_denied == 1 ? "" : "es",
+			     t->plan->counts ? "count" : "record");
 	err = wm_loop_timer(t->loop, SCAN_NS, SCAN_NS, on_scan, t, &t->scan);
 	return err < 0 ? err : 0;
 }

@@ -87,7 +87,7 @@ static int check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
 
 	if (counts == wm_rules_options(a->host->rules)->counts)
 		return 0;
-	return wm_app_violate(a, counts ? "HELLO: it counts although this session records"
+	return wm_app_violate(a, counts ? "HELLO: the process counts, but this session records"
 					: "its runtime is too old to count, it can only "
 					  "record; rebuild it, or use 'waymark record'");
 }

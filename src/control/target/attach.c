@@ -308,8 +308,8 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 		err = 0;
 	if (err == -EAGAIN)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "process %d has not taken the request of another recorder yet: "
-				   "none of its threads passed a site since",
+				   "process %d has not yet handled an earlier request to attach: "
+				   "none of its threads has reached a mark",
 				   (int)t->pid);
 	strcpy(text, folder);
 	number = t->control.attach_done + 1;

@@ -177,7 +177,7 @@ struct wm_cx_stream {
 	const struct wm_stream *from;
 	struct wm_trace *trace;
 	const char *file;       /* relative to the output */
-	const char *index;      /* its index, relative to the output */
+	const char *index;      /* path of its index, relative to the output */
 	struct wm_text body;    /* records of the packet being filled */
 	struct wm_text context; /* fields of the packet's context after those of the frame */
 	/* input packet of the packet being filled; NULL: none is being filled */

@@ -34,7 +34,7 @@ struct chrome {
 	struct wm_diag *diag;
 	int64_t base_ns; /* the time written as ts 0; WM_TIME_NONE: nothing written yet */
 	int64_t last_ns; /* time of the last event, used for events without a time */
-	bool any;        /* this piece has lines */
+	bool any;        /* the current file has lines */
 };
 
 /* --- lines ----------------------------------------------------------------------------- */

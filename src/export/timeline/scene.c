@@ -244,7 +244,7 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
 	if (!key_of(a, row, e, &key))
 		return give_point(s, row, trace, e);
 	before = wm_open_slices_find(&s->open, &key);
-	if (before && (a->alone || key.id)) /* its end was lost */
+	if (before && (a->alone || key.id)) /* the end of the open slice was lost */
 		err = drop(s, before);
 	if (!err)
 		err = open_bar(s, &key, &at, trace, e, &o);

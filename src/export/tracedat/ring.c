@@ -103,7 +103,7 @@ static unsigned char *page_of(const struct wm_tdx_ring *r, const struct wm_page_
 	return r->pages + (size_t)r->nr_pages * l->page_bytes;
 }
 
-/* The number of lost records follows the data. */
+/* Returns the room for records in a page. After a loss, the number of lost records follows them. */
 static uint32_t room_of(const struct wm_tdx_ring *r, const struct wm_page_layout *l)
 {
 	return l->page_bytes - l->data_offset - (r->lost ? l->long_bytes : 0);

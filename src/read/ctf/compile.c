@@ -186,7 +186,7 @@ static void check_order(struct wm_ctf_compiler *c, const struct field *f)
 		op->shift = wm_ctf_log2(t->align);
 	} else if (((at->mod + t->align - 1) & ~(t->align - 1)) % 8) {
 		(void)wm_ctf_compile_fail(
-		    c, NULL, -EBADMSG, "the byte order changes inside of a byte%s%.60s",
+		    c, NULL, -EBADMSG, "the byte order changes within a byte%s%.60s",
 		    f->member ? ", at " : "", f->member ? f->member->name : "");
 	}
 }

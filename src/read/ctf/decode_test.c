@@ -197,7 +197,7 @@ static const struct {
      "stream+0: an event: 'b' has another byte order than the preceding bits of its byte\n"},
     {HEAD("be") FIELDS("u8 z; integer { size = 4; } a;"
 		       "integer { size = 4; byte_order = le; } b;"),
-     BYTES(0, 0x70), "refused: the byte order changes inside of a byte, at b"},
+     BYTES(0, 0x70), "refused: the byte order changes within a byte, at b"},
     {HEAD("le") FIELDS("enum : integer { size = 16; byte_order = be; } { A = 258 } a;"),
      BYTES(1, 2), "a=258\n"},
     /* A number that spans nine bytes because one bit precedes it. */
@@ -300,7 +300,7 @@ static const struct {
     {CTF2(M("a", "{\"type\":\"variable-length-unsigned-integer\"}")),
      BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2),
      "stream+0: an event: 'a' is a number of more than 64 bits\n"},
-    /* Optionals by boolean and by ranges; a boolean is 0 or 1. */
+    /* Optionals selected by a boolean, and by ranges; a boolean is 0 or 1. */
     {CTF2(M("h", INT2("boolean", 8, "little", "")) "," M(
 	 "o",
 	 "{\"type\":\"optional\"," AT(

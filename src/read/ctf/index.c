@@ -385,7 +385,8 @@ static int find_next(struct walk *w)
 	uint64_t at = w->at + 1;
 
 	if (++w->nr_holes == WM_CTF_HOLES_MAX) {
-		wm_trace_fault(w->t, w->name, w->at, "%u bad places: the rest is not read",
+		wm_trace_fault(w->t, w->name, w->at,
+			       "%u damaged places: the rest of the file is not read",
 			       WM_CTF_HOLES_MAX);
 		w->sign_bytes = 0;
 	}

@@ -196,7 +196,7 @@ static const char *uuid_text(struct wm_trace *t, const struct wm_ctf_metadata *m
 	return wm_arena_copy(&t->arena, text, n);
 }
 
-/* Copies the environment of a folder. The first folder's is also the trace's. */
+/* Copies the environment of a folder. That of the first folder is also the trace's environment. */
 static int words(struct wm_trace *t, struct wm_ctf_folder *f)
 {
 	const struct wm_ctf_metadata *m = f->plan->metadata;

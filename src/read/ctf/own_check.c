@@ -46,9 +46,10 @@ bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_
 			       "a packet of %llu bytes with %llu events, which is impossible",
 			       bytes, events);
 	} else if (bytes > left) {
-		wm_trace_fault(
-		    t, file, at, "the last packet is cut: %llu of %llu bytes, %llu events lost",
-		    (unsigned long long)left, bytes, nr_events == UINT64_MAX ? 0ull : events);
+		wm_trace_fault(t, file, at,
+			       "the last packet is truncated: %llu of %llu bytes, %llu events lost",
+			       (unsigned long long)left, bytes,
+			       nr_events == UINT64_MAX ? 0ull : events);
 		t->incomplete = true;
 	} else {
 		return true;

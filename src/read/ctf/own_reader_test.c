@@ -509,14 +509,15 @@ static void test_content_too_small(void **state)
 
 static void test_packet_huge(void **state)
 {
-	expect(damage(SECOND + 56, UINT64_MAX & ~63ull, 8), ALL - PER_A, "the last packet is cut");
+	expect(damage(SECOND + 56, UINT64_MAX & ~63ull, 8), ALL - PER_A,
+	       "the last packet is truncated");
 	after_repair(ALL - PER_A);
 }
 
 /* The packet's size exceeds the file, but undamaged packets follow. */
 static void test_packet_too_long(void **state)
 {
-	expect(damage(SECOND + 56, 100 * PACKET_A * 8, 8), ALL - PER_A, "is cut");
+	expect(damage(SECOND + 56, 100 * PACKET_A * 8, 8), ALL - PER_A, "is truncated");
 	after_repair(ALL - PER_A);
 }
 

@@ -246,7 +246,7 @@ static int compact(struct repair *r, uint64_t bad_bytes)
 		(void)unlinkat(r->dirfd, fresh, 0); /* the old file is unchanged */
 		return failed(r, "rewrite it", err);
 	}
-	done(r, 0, "removed %llu bad bytes between its packets", (unsigned long long)bad_bytes);
+	done(r, 0, "removed %llu damaged bytes between its packets", (unsigned long long)bad_bytes);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ enum wm_ctf_code {
 	WM_CTF_OP_TEXT_N,    /* text whose size in bytes is in `slot`, or up to a NUL */
 	WM_CTF_OP_BYTES_N,
 	WM_CTF_OP_WIDE,   /* UTF-16 or UTF-32 text up to a zero; `bits` is the encoding */
-	WM_CTF_OP_WIDE_N, /* the same with its size in bytes in `slot` */
+	WM_CTF_OP_WIDE_N, /* like WIDE, with its size in bytes in `slot` */
 	WM_CTF_OP_LIST_N, /* like LIST, with its length in `slot` */
 	WM_CTF_OP_LEB_U,
 	WM_CTF_OP_LEB_S,

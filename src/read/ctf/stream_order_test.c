@@ -40,7 +40,7 @@ struct packet {
 	uint8_t instance;
 	uint32_t begin, end;
 	uint8_t sequence, discarded;
-	uint32_t event; /* its time; 0: no event */
+	uint32_t event; /* time of the only event; 0: no event */
 };
 
 static void pack(unsigned char *at, const struct packet *p)

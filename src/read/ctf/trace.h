@@ -61,7 +61,7 @@ struct wm_ctf_trace {
 struct wm_ctf_found {
 	struct wm_packet packet;
 	struct wm_ctf_file *file;
-	/* from the frame; undefined when the stream class has no such field */
+	/* counters from the frame; undefined when the stream class has no such field */
 	uint64_t sequence, discarded;
 };
 

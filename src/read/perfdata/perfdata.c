@@ -262,7 +262,7 @@ static int note_kcore(struct wm_trace *t)
 		(void)close(fd);
 	else
 		wm_trace_fault(t, KALLSYMS, 0,
-			       "cannot be read (%s): it gives no names of kernel functions",
+			       "cannot be read (%s): it is not used for names of kernel functions",
 			       fd == -EBADMSG ? "not a regular file" : strerror(-fd));
 	return wm_trace_add_word(t, "kernel's copy",
 				 fd < 0 ? "kcore_dir: neither its symbols nor its code are used"

@@ -164,7 +164,7 @@ bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_rec
 /* --- index.c ------------------------------------------------------- */
 
 /* Properties of a packet, found by the index and stored in wm_packet.own for the reader. */
-#define WM_PD_RUNS_BACK  1u /* its records are not in time order */
+#define WM_PD_RUNS_BACK  1u /* records of the packet are not in order of time */
 #define WM_PD_HAS_META   2u /* has records other than samples */
 #define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
 

@@ -7,7 +7,7 @@
 struct counts {
 	uint64_t samples, meta, own;
 	uint64_t faults;
-	int refused; /* 0, or the error of opening it */
+	int refused; /* 0, or the error of opening the file */
 };
 
 static void count_packets(struct wm_trace *t, struct counts *c)

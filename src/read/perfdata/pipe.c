@@ -88,7 +88,7 @@ static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *
 	if (b->failed || feature >= WM_PD_NR_FEATURES)
 		return 0;
 	err = wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
-	return err < 0 ? err : 0; /* wm_pd_own_check() reports one that ends too early */
+	return err < 0 ? err : 0; /* wm_pd_own_check() reports a record that ends too early */
 }
 
 /* Reads the formats of the kernel's events, whose bytes follow the record. */

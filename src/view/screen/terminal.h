@@ -98,7 +98,7 @@ int wm_terminal_put(struct wm_terminal *t, int row, int column, int edge, const 
 /* Fills from a column to the screen's edge with blanks. */
 void wm_terminal_fill(struct wm_terminal *t, int row, int column, unsigned ink);
 
-/* The number of columns that the text occupies. */
+/* Returns the number of columns that the text occupies. */
 unsigned wm_terminal_width(const struct wm_terminal *t, const char *text, size_t bytes);
 
 /* Shows the cursor at a position, for text input; row -1 hides it. */

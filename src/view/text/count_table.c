@@ -113,7 +113,7 @@ static void note_text(const struct wm_count_row *r, char *buf, size_t bytes)
 		(void)snprintf(part, sizeof(part), "  (scaled: counted %.1f %% of the time)",
 			       ran_percent(r));
 	else if (shared)
-		(void)snprintf(part, sizeof(part), "  (never got a counter)");
+		(void)snprintf(part, sizeof(part), "  (no counter was free)");
 	(void)snprintf(buf, bytes, "%s%s%s", spread, rate, part);
 }
 

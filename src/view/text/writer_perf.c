@@ -22,13 +22,13 @@
 #define PERIOD_WIDTH 10u
 #define CONTEXT_MIN  ((uint64_t)-4095) /* words of a chain from here on are markers */
 #define HEAD_ROOM    256u
-#define FRAMES_MAX   127u /* of a chain, as in perf script */
+#define FRAMES_MAX   127u /* limit of frames of a chain, as in perf script */
 
 #define NAME_TEXTS_BITS 9
 #define NAME_TEXTS      (1u << NAME_TEXTS_BITS)
 #define NAME_TEXT_MAX   96u /* longer ones are not cached */
 
-#define BLANKS "                " /* as wide as the widest column */
+#define BLANKS "                " /* as many blanks as the widest column has */
 
 /* Writes a right-aligned number; one that is wider than the column is not truncated. */
 static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)

@@ -316,7 +316,8 @@ static void fill_own(struct world *w)
 	field(w, WM_PART_FIELDS, "_ustack_length", &u64)->u = 1;
 	i = field(w, WM_PART_FIELDS, "ustack", &list);
 	inside(w, i, &list.element, 77);
-	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5; /* of no list */
+	/* a member that is named like a length, but has no list */
+	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5;
 	field(w, WM_PART_FIELDS, "_q_length", &u64)->u = 0;
 	field(w, WM_PART_FIELDS, "q", &list);
 	w->event.cpu = 3;
