@@ -118,13 +118,14 @@ struct wm_ctf_type {
 	uint32_t align;    /* in bits, a power of two, >= 1; the largest of its parts */
 	const char *alias; /* the name in its declaration, or NULL */
 	const char *clock; /* name of the clock that an integer is mapped to, or NULL */
-	struct wm_ctf_type *element; /* of an array, sequence, optional; integer type of an enum */
-	uint64_t length;             /* of an array */
-	struct wm_ctf_ref ref;       /* length of a sequence; selector of a variant or optional */
-	/* of a struct or variant; an optional has one, for its ranges */
+	/* type of the elements of an array, sequence, optional; integer type of an enum */
+	struct wm_ctf_type *element;
+	uint64_t length;       /* of an array */
+	struct wm_ctf_ref ref; /* length of a sequence; selector of a variant or optional */
+	/* members of a struct or variant; an optional has one, for its ranges */
 	uint32_t nr_members;
 	struct wm_ctf_member *members;
-	uint32_t nr_labels; /* of an enum; a CTF 2 integer with mappings is an enum */
+	uint32_t nr_labels; /* labels of an enum; a CTF 2 integer with mappings is an enum */
 	struct wm_ctf_label *labels;
 	uint32_t line, column;    /* position of its declaration */
 	struct wm_ctf_type *next; /* list of all types of the metadata */
