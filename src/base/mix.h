@@ -47,7 +47,8 @@ static inline uint64_t wm_mix_bytes(uint64_t h, const void *data, size_t bytes)
 		h = wm_mix(h ^ word, factor);
 	}
 	word = 0;
-	memcpy(&word, p, bytes);
+	if (bytes) /* `data` may be NULL when there are none */
+		memcpy(&word, p, bytes);
 	return wm_mix(h ^ word, factor);
 }
 
