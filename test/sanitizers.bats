@@ -34,7 +34,7 @@ linking() {
 # plain build: for most tests, a few of several hundred.
 build_alone() {
 	local link objects
-	objects=$(cd "$WAYMARK_BUILD" && eval "$(linking "$WAYMARK_BUILD" "$1") -Wl,--trace -o /dev/null" |
+	objects=$(cd "$WAYMARK_BUILD" && eval "$(linking "$WAYMARK_BUILD" "$1") -fuse-ld=bfd -Wl,--trace -o /dev/null" |
 		grep -o 'libwaymark-platform\.a\.p/.*\.o' | sort -u | paste -sd ' ')
 	link=$(linking "$dir" "$1")
 	build $objects $(grep -o "$1\.p/[^ ]*\.o" <<<"$link")
