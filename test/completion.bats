@@ -26,7 +26,7 @@ setup() {
 	grep -qx 'proc:' all
 	grep -qx 'sw:' all
 	grep -qx 'uprobe:' all
-	! grep -q ':.' all
+	! grep -q ':.' all || false
 	diff <(sort -u all) <(LC_ALL=C sort -u all)
 	waymark list --names sw:page | diff - <(echo sw:page-faults)
 	waymark list --names proc:load | diff - <(echo proc:loadavg)
@@ -51,7 +51,7 @@ setup() {
 	waymark info trace | grep -qF 'proc:lo`id`'
 	waymark info --names trace >names
 	grep -qx 'proc:pid_io' names
-	! grep -qF 'id`' names
+	! grep -qF 'id`' names || false
 	[ -z "$(bash_words waymark report trace -e proc : lo)" ]
 }
 

@@ -70,7 +70,7 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 		assert set(texts[3]) == {"\ufffd", "("}, texts[3]
 		assert texts[4] == "gr\u00fc\u00df \U0001f600 \u2028\u202e"
 	END
-	! grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out.json
+	! grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out.json || false
 	waymark convert t out.jsonl
 	python3 - <<-'END'
 		import json
@@ -128,7 +128,7 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	grep -q '"pid":10000003,.*"name":"proc:cpu 0 idle_ns","args":{"ns":[0-9]*}' out.json
 	grep -q '"name":"proc:loadavg load1","args":{"value":[0-9.]*}' out.json
 	[ "$(grep -c '"pid":10000003,.*"name":"process_name"' out.json)" = 1 ]
-	! grep -q 'Events of unknown threads' out.json decoded
+	! grep -q 'Events of unknown threads' out.json decoded || false
 	grep -q 'name: "proc:vmstat pgfault"' decoded
 	# each new part repeats the values of counters
 	run -0 waymark convert --force --split-size 64K t out.pftrace
@@ -196,7 +196,7 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	run -0 waymark convert --split-size 500K "$trace" out.json
 	[[ $output == *"'out.json' would be too large for its readers: wrote "*" files, in order of time"* ]]
 	[ ! -e out.json ] && [ -e out.1.json ] && [ -e out.3.json ]
-	! ls -- *.part 2>/dev/null
+	! ls -- *.part 2>/dev/null || false
 	python3 "$check" chrome wanted.jsonl out.*.json
 	[ "$(wc -c <out.1.json)" -lt 600000 ]
 	run -1 waymark convert --split-size 500K "$trace" out.json
@@ -262,7 +262,7 @@ many() { # many copies of one trace, so that the conversion takes seconds
 	kill -CONT "$!" "$(cat pid)" # script(1) also stops when its child does
 	wait $!
 	grep -q 'convert \[#*\.*\] *[0-9]*%' seen
-	! grep -q $'\033' seen
+	! grep -q $'\033' seen || false
 	run -0 waymark convert --force "${traces[@]}" out.json
 	[ -z "$output" ]
 }

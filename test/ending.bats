@@ -95,7 +95,7 @@ gone() {
 		kill -TERM "$pid"
 		until_true test -s told # the first signal has been handled before the second is sent
 		sleep 0.5
-		! gone "$pid" && ! gone "$command"
+		! gone "$pid" && ! gone "$command" || false
 		kill -TERM "$pid"
 		status_of
 		echo "$verb: $status, $(cat out)"

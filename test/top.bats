@@ -99,7 +99,7 @@ none_of() {
 	run -0 "$waymark" top --stdio --refreshes 1 -d 0.6 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
 	grep -E '^ *(9[0-9]|100)\.[0-9]+% .*\[\.\] main$' <<<"$output"
 	run -0 "$waymark" top --stdio --refreshes 1 -d 0.6 -e sw:cpu-clock -F 500 -g --no-children -s sym -p "$program"
-	! grep -F '[.] main' <<<"$output"
+	! grep -F '[.] main' <<<"$output" || false
 }
 
 @test "events of a running program, by one of their fields" {
@@ -214,7 +214,7 @@ wait_for() {
 	wait_for '^over'
 	[ "$(cat status)" -eq 0 ]
 	cmp <(grep -v rows before) <(grep -v rows after)
-	! $tmux capture-pane -p | grep -q 'q quit'
+	! $tmux capture-pane -p | grep -q 'q quit' || false
 }
 
 @test "a name with escape sequences does not change the terminal" {
@@ -223,7 +223,7 @@ wait_for() {
 	program=$!
 	start 80 12 "$waymark" top -d 0.3 -e sw:cpu-clock -F 300 -s comm -p "$program"
 	wait_for '%.* b.*31m'
-	! $tmux capture-pane -p -e | grep -q "$(printf 'b\033\\[31m')"
+	! $tmux capture-pane -p -e | grep -q "$(printf 'b\033\\[31m')" || false
 	$tmux send-keys C-c
 	wait_for '^over'
 }
@@ -235,6 +235,6 @@ wait_for() {
 	$tmux send-keys q
 	wait_for '^over'
 	[ "$(cat status)" -eq 0 ]
-	! kill -0 "$(cat pid)" 2>/dev/null
+	! kill -0 "$(cat pid)" 2>/dev/null || false
 	cmp <(grep -v rows before) <(grep -v rows after)
 }

@@ -183,7 +183,7 @@ for c in main["calls"]:
 	[ "$(wait_for '^- .*\[\.\] main' && screen | grep -c '%  large')" -ge 1 ]
 	keys C
 	wait_for '^\+ .*\[\.\] main'
-	! screen | grep -q '%  large'
+	! screen | grep -q '%  large' || false
 	keys q
 	ended 0
 }
@@ -297,7 +297,7 @@ for r in rows:
 	wait_for 'dso has libpthread'
 	keys E
 	wait_for ' libpthread'
-	! screen | grep -q '\[kernel'
+	! screen | grep -q '\[kernel' || false
 	keys q
 	ended 0
 }
@@ -369,10 +369,10 @@ for r in rows:
 	$tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[12]m'
 	start 100 30 env NO_COLOR=1 "$waymark" report t.data
 	wait_for 'q leave'
-	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m'
+	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m' || false
 	start 100 30 env TERM=vt100 "$waymark" report t.data
 	wait_for 'q leave'
-	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m'
+	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m' || false
 }
 
 @test "names with control sequences stay text, wide characters take their columns" {
