@@ -58,7 +58,8 @@ static bool is_counted(const struct annotating *a, uint32_t bucket)
 }
 
 /* Returns the innermost frame of a bucket's chain; NULL: it has none. */
-static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
+static const struct wm_place *annotate_end_of(struct annotating *a, uint32_t bucket,
+					      uint32_t *ret_frame)
 {
 	uint32_t nr;
 	const uint32_t *frames = wm_stacks_frames(wm_profile_stacks(a->profile),
@@ -70,7 +71,7 @@ static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint
 	return wm_stacks_place(wm_profile_stacks(a->profile), frames[0]);
 }
 
-static bool is_meant(struct annotating *a, uint32_t frame, const struct wm_place *place)
+static bool annotate_is_meant(struct annotating *a, uint32_t frame, const struct wm_place *place)
 {
 	struct wm_stacks *s = wm_profile_stacks(a->profile);
 
@@ -79,13 +80,13 @@ static bool is_meant(struct annotating *a, uint32_t frame, const struct wm_place
 }
 
 /* Adds up the weight of each function of that name and selects the heaviest. */
-static int find_function(struct annotating *a)
+static int annotate_find_function(struct annotating *a)
 {
 	struct found *list = NULL;
 	uint32_t nr = wm_profile_nr_buckets(a->profile), frame;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct wm_place *place = end_of(a, i, &frame);
+		const struct wm_place *place = annotate_end_of(a, i, &frame);
 		uint64_t weight = wm_profile_bucket(a->profile, i).weight;
 		enum wm_unnamed why;
 		struct found f, *more;
@@ -94,7 +95,7 @@ static int find_function(struct annotating *a)
 		if (!is_counted(a, i))
 			continue;
 		a->total += weight;
-		if (!place || !is_meant(a, frame, place))
+		if (!place || !annotate_is_meant(a, frame, place))
 			continue;
 		f = (struct found){place->module, wm_symbols_find(a->pass->symbols, place, &why),
 				   0};
@@ -118,7 +119,7 @@ static int find_function(struct annotating *a)
 	return 0;
 }
 
-static int by_address(const void *a, const void *b)
+static int annotate_by_address(const void *a, const void *b)
 {
 	const struct hit *x = a, *y = b;
 
@@ -126,7 +127,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Returns the place's address in the image as linked; kernel addresses are unchanged. */
-static bool address_of(const struct annotating *a, const struct wm_place *place, uint64_t *ret)
+static bool annotate_address_of(const struct annotating *a, const struct wm_place *place,
+				uint64_t *ret)
 {
 	if (place->is_offset)
 		return wm_symbols_address(a->pass->symbols, place, ret);
@@ -142,19 +144,19 @@ static int collect_hits(struct annotating *a)
 	if (!a->hits)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct wm_place *place = end_of(a, i, &frame);
+		const struct wm_place *place = annotate_end_of(a, i, &frame);
 		struct wm_bucket b = wm_profile_bucket(a->profile, i);
 		enum wm_unnamed why;
 		uint64_t address;
 
 		if (!is_counted(a, i) || !place || place->module != a->best.module ||
 		    wm_symbols_find(a->pass->symbols, place, &why) != a->best.symbol ||
-		    !address_of(a, place, &address))
+		    !annotate_address_of(a, place, &address))
 			continue;
 		a->hits[a->nr_hits++] = (struct hit){address, b.weight, b.count};
 		a->inside += b.weight;
 	}
-	qsort(a->hits, a->nr_hits, sizeof(*a->hits), by_address);
+	qsort(a->hits, a->nr_hits, sizeof(*a->hits), annotate_by_address);
 	for (uint32_t i = 0; i < a->nr_hits; i++) {
 		if (kept && a->hits[kept - 1].address == a->hits[i].address) {
 			a->hits[kept - 1].weight += a->hits[i].weight;
@@ -225,7 +227,7 @@ static const char *source_text(struct annotating *a, uint64_t address)
 				text ? "  " : "", text ? text : "");
 }
 
-static int put_row(struct annotating *a, const struct hit *h, const char *instruction)
+static int annotate_put_row(struct annotating *a, const struct hit *h, const char *instruction)
 {
 	union wm_cell *cells;
 	struct wm_result_row *row = wm_result_row(a->r, a->t, NULL, &cells);
@@ -249,9 +251,9 @@ static int put_instruction(const struct wm_disassembled *i, void *data)
 
 	const char *operands = i->has_target ? target_text(a, i->target) : i->operands;
 
-	return put_row(a, &h,
-		       operands[0] ? wm_result_format(a->r, "%-7s %s", i->name, operands)
-				   : wm_result_format(a->r, "%s", i->name));
+	return annotate_put_row(a, &h,
+				operands[0] ? wm_result_format(a->r, "%-7s %s", i->name, operands)
+					    : wm_result_format(a->r, "%s", i->name));
 }
 
 /* Disassembles the function's bytes from the file. */
@@ -282,7 +284,7 @@ static int put_hits(struct annotating *a, const char *why)
 	wm_result_note(a->r, WM_NOTE_PROBLEM, "code", "cannot show the instructions of %s: %s",
 		       a->best.module->path, why);
 	for (uint32_t i = 0; i < a->nr_hits && !err; i++)
-		err = put_row(a, &a->hits[i], NULL);
+		err = annotate_put_row(a, &a->hits[i], NULL);
 	return err;
 }
 
@@ -332,9 +334,9 @@ static int put_code(struct annotating *a)
 	return put_hits(a, no_code(err) ? no_code(err) : "the file does not contain it");
 }
 
-static int show(struct annotating *a)
+static int annotate_show(struct annotating *a)
 {
-	int err = find_function(a);
+	int err = annotate_find_function(a);
 
 	if (!err && a->best.symbol)
 		err = collect_hits(a);
@@ -367,7 +369,7 @@ int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct w
 	int err = wm_source_text_create(&a.source);
 
 	if (!err)
-		err = show(&a);
+		err = annotate_show(&a);
 	wm_source_text_destroy(a.source);
 	free(a.hits);
 	return err || !r->failed ? err : -ENOMEM;
@@ -381,7 +383,8 @@ struct own {
 	const struct wm_annotate_values *v;
 };
 
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int annotate_create(struct wm_pass *pass, const void *values, void **ret,
+			   struct wm_diag *diag)
 {
 	struct own *own = calloc(1, sizeof(*own));
 
@@ -393,19 +396,19 @@ static int create(struct wm_pass *pass, const void *values, void **ret, struct w
 	return wm_profile_create(pass, WM_PROFILE_EVENTS, &own->v->profile, &own->profile, diag);
 }
 
-static int feed(void *own, const struct wm_sight *s)
+static int annotate_feed(void *own, const struct wm_sight *s)
 {
 	return wm_profile_feed(((struct own *)own)->profile, s);
 }
 
-static int finish(void *data, struct wm_result *r)
+static int annotate_finish(void *data, struct wm_result *r)
 {
 	struct own *own = data;
 
 	return wm_annotate(own->pass, own->profile, &own->v->what, r);
 }
 
-static void destroy(void *data)
+static void annotate_destroy(void *data)
 {
 	struct own *own = data;
 
@@ -418,8 +421,8 @@ static void destroy(void *data)
 const struct wm_analysis wm_analysis_annotate = {
     .name = "annotate",
     .summary = "one function, instruction by instruction",
-    .create = create,
-    .feed = feed,
-    .finish = finish,
-    .destroy = destroy,
+    .create = annotate_create,
+    .feed = annotate_feed,
+    .finish = annotate_finish,
+    .destroy = annotate_destroy,
 };

@@ -39,20 +39,20 @@ struct comparing {
 
 /* --- collecting rows ----------------------------------------------------------------------- */
 
-static bool is_key(const struct wm_result_column *c)
+static bool compare_is_key(const struct wm_result_column *c)
 {
 	return c->kind == WM_CELL_TEXT;
 }
 
-static uint32_t key_of(struct comparing *x, const struct wm_result_table *t,
-		       const struct wm_result_row *row)
+static uint32_t compare_key_of(struct comparing *x, const struct wm_result_table *t,
+			       const struct wm_result_row *row)
 {
 	struct wm_text text;
 	uint32_t id;
 
 	wm_text_init(&text);
 	for (uint32_t i = 0; i < t->nr_columns; i++)
-		if (is_key(&t->columns[i])) {
+		if (compare_is_key(&t->columns[i])) {
 			wm_text_str(&text, row->cells[i].text ? row->cells[i].text : "");
 			wm_text_char(&text, '\0');
 		}
@@ -61,7 +61,7 @@ static uint32_t key_of(struct comparing *x, const struct wm_result_table *t,
 	return id;
 }
 
-static bool grow(struct comparing *x)
+static bool compare_grow(struct comparing *x)
 {
 	uint32_t room = x->rows.room, nr = x->c->nr_recordings;
 	struct value *values;
@@ -86,7 +86,7 @@ static bool grow(struct comparing *x)
 	return true;
 }
 
-static uint64_t count_of(const struct wm_result_table *t, const struct wm_result_row *row)
+static uint64_t compare_count_of(const struct wm_result_table *t, const struct wm_result_row *row)
 {
 	for (uint32_t i = 0; i < t->nr_columns; i++)
 		if (t->columns[i].kind == WM_CELL_COUNT)
@@ -94,23 +94,25 @@ static uint64_t count_of(const struct wm_result_table *t, const struct wm_result
 	return 0;
 }
 
-static int add_row(struct comparing *x, uint32_t recording, const struct wm_result_table *t,
-		   const struct wm_result_row *row)
+static int compare_add_row(struct comparing *x, uint32_t recording, const struct wm_result_table *t,
+			   const struct wm_result_row *row)
 {
 	const struct wm_compare_recording *rec = &x->c->recordings[recording];
 	const char *subject = t->subject ? t->subject : "";
-	uint64_t words[2] = {wm_names_id(&x->names, subject, strlen(subject)), key_of(x, t, row)};
+	uint64_t words[2] = {wm_names_id(&x->names, subject, strlen(subject)),
+			     compare_key_of(x, t, row)};
 	uint32_t i = wm_buckets_get(&x->rows, words);
 	struct value *v;
 
-	if (words[0] == WM_NAMES_NONE || words[1] == WM_NAMES_NONE || i == UINT32_MAX || !grow(x))
+	if (words[0] == WM_NAMES_NONE || words[1] == WM_NAMES_NONE || i == UINT32_MAX ||
+	    !compare_grow(x))
 		return -ENOMEM;
 	x->likeness[i] = t;
 	x->sources[i] = row;
 	v = &x->values[(size_t)i * x->c->nr_recordings + recording];
 	v->share += row->share;
 	v->rate += rec->seconds > 0 ? (double)row->weight / rec->seconds : 0;
-	v->count += count_of(t, row);
+	v->count += compare_count_of(t, row);
 	return 0;
 }
 
@@ -124,7 +126,7 @@ static int add_recordings(struct comparing *x)
 		for (; t && !err; t = t->next)
 			for (const struct wm_result_row *row = t->first; row && !err;
 			     row = row->next)
-				err = add_row(x, i, t, row);
+				err = compare_add_row(x, i, t, row);
 	}
 	return err;
 }
@@ -195,7 +197,7 @@ static double change_of(const struct comparing *x, uint32_t row)
 	return most;
 }
 
-static bool is_shown(const struct comparing *x, uint32_t row)
+static bool compare_is_shown(const struct comparing *x, uint32_t row)
 {
 	for (uint32_t s = 0; s < x->c->nr_sides; s++)
 		if (side_mean(x, row, s, false) * 100 >= x->c->percent_limit)
@@ -223,8 +225,8 @@ static int by_subject_and_change(const void *a, const void *b, void *data)
  * Makes the columns: the share before; for each other side share, change,
  * chance; rates at the end.
  */
-static struct wm_result_table *make_table(struct comparing *x, const struct wm_result_table *like,
-					  const char *subject)
+static struct wm_result_table *
+compare_make_table(struct comparing *x, const struct wm_result_table *like, const char *subject)
 {
 	struct wm_result_column *c =
 	    wm_arena_array(&x->r->arena, FIXED_MAX + like->nr_columns, sizeof(*c));
@@ -247,7 +249,7 @@ static struct wm_result_table *make_table(struct comparing *x, const struct wm_r
 						    WM_CELL_NUMBER};
 	}
 	for (uint32_t i = 0; i < like->nr_columns; i++)
-		if (is_key(&like->columns[i]))
+		if (compare_is_key(&like->columns[i]))
 			c[nr++] = like->columns[i];
 	t = wm_result_table(x->r, "compare", subject[0] ? subject : NULL, c, nr);
 	if (t)
@@ -255,7 +257,7 @@ static struct wm_result_table *make_table(struct comparing *x, const struct wm_r
 	return t;
 }
 
-static int put_row(struct comparing *x, uint32_t row, struct wm_result_table *t)
+static int compare_put_row(struct comparing *x, uint32_t row, struct wm_result_table *t)
 {
 	const struct wm_result_table *like = x->likeness[row];
 	double before = side_mean(x, row, 0, false), rate = side_mean(x, row, 0, true);
@@ -274,7 +276,7 @@ static int put_row(struct comparing *x, uint32_t row, struct wm_result_table *t)
 		(cell++)->f = chance(x, row, s);
 	}
 	for (uint32_t i = 0; i < like->nr_columns; i++)
-		if (is_key(&like->columns[i])) {
+		if (compare_is_key(&like->columns[i])) {
 			const char *text = x->sources[row]->cells[i].text;
 
 			(cell++)->text = text ? wm_result_text(x->r, text, strlen(text)) : NULL;
@@ -283,7 +285,7 @@ static int put_row(struct comparing *x, uint32_t row, struct wm_result_table *t)
 	return 0;
 }
 
-static void add_up(struct comparing *x, uint64_t subject)
+static void compare_add_up(struct comparing *x, uint64_t subject)
 {
 	uint32_t nr = x->c->nr_recordings;
 
@@ -307,15 +309,15 @@ static int put_tables(struct comparing *x)
 		if (its != subject) {
 			const char *name = wm_names_text(&x->names, (uint32_t)its);
 
-			t = make_table(x, x->likeness[row],
-				       wm_result_text(x->r, name, strlen(name)));
+			t = compare_make_table(x, x->likeness[row],
+					       wm_result_text(x->r, name, strlen(name)));
 			subject = its;
-			add_up(x, subject);
+			compare_add_up(x, subject);
 		}
 		if (!t)
 			err = -ENOMEM;
-		else if (is_shown(x, row))
-			err = put_row(x, row, t);
+		else if (compare_is_shown(x, row))
+			err = compare_put_row(x, row, t);
 		else
 			t->nr_left_out++;
 	}

@@ -28,7 +28,7 @@ struct folding {
 };
 
 /* Returns the begin of the weight in "a;b;c 12"; NULL when the line is malformed. */
-static const char *weight_of(const char *line, size_t bytes, uint64_t *ret)
+static const char *folded_weight_of(const char *line, size_t bytes, uint64_t *ret)
 {
 	size_t at = bytes;
 	uint64_t weight = 0, unit = 1;
@@ -43,10 +43,10 @@ static const char *weight_of(const char *line, size_t bytes, uint64_t *ret)
 	return line + at - 1;
 }
 
-static int add_line(struct folding *f, const char *line, size_t bytes)
+static int folded_add_line(struct folding *f, const char *line, size_t bytes)
 {
 	uint64_t words[2] = {0, 0}, weight;
-	const char *end = weight_of(line, bytes, &weight), *next;
+	const char *end = folded_weight_of(line, bytes, &weight), *next;
 
 	if (!end)
 		return -EBADMSG;
@@ -73,7 +73,7 @@ static int add_lines(struct folding *f, const char *text, size_t bytes, struct w
 	for (unsigned nr = 1; text < end; nr++) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t n = (size_t)((stop ? stop : end) - text);
-		int err = n ? add_line(f, text, n) : 0;
+		int err = n ? folded_add_line(f, text, n) : 0;
 
 		if (err == -EBADMSG)
 			return wm_diag_set(diag, err, NULL, -1,
@@ -109,8 +109,8 @@ static uint32_t first_child(const struct folding *f, uint64_t parent)
 	return WM_SEARCH(0, f->nodes.nr, i, wm_buckets_words(&f->nodes, f->order[i])[0] < parent);
 }
 
-static struct wm_result_row *add_row(struct folding *f, struct wm_result_table *t,
-				     struct wm_result_row *above, uint32_t node)
+static struct wm_result_row *folded_add_row(struct folding *f, struct wm_result_table *t,
+					    struct wm_result_row *above, uint32_t node)
 {
 	const char *name = wm_names_text(&f->names, (uint32_t)wm_buckets_words(&f->nodes, node)[1]);
 	uint64_t weight = f->nodes.weights[node];
@@ -129,22 +129,22 @@ static struct wm_result_row *add_row(struct folding *f, struct wm_result_table *
 	return row;
 }
 
-static int add_rows(struct folding *f, struct wm_result_table *t, struct wm_result_row *above,
-		    uint64_t parent)
+static int folded_add_rows(struct folding *f, struct wm_result_table *t,
+			   struct wm_result_row *above, uint64_t parent)
 {
 	int err = 0;
 
 	for (uint32_t i = first_child(f, parent);
 	     !err && i < f->nodes.nr && wm_buckets_words(&f->nodes, f->order[i])[0] == parent;
 	     i++) {
-		struct wm_result_row *row = add_row(f, t, above, f->order[i]);
+		struct wm_result_row *row = folded_add_row(f, t, above, f->order[i]);
 
-		err = row ? add_rows(f, t, row, f->order[i] + 1ull) : -ENOMEM;
+		err = row ? folded_add_rows(f, t, row, f->order[i] + 1ull) : -ENOMEM;
 	}
 	return err;
 }
 
-static int make_table(struct folding *f)
+static int folded_make_table(struct folding *f)
 {
 	static const struct wm_result_column columns[] = {
 	    {"weight", "Weight", WM_CELL_COUNT},
@@ -158,7 +158,7 @@ static int make_table(struct folding *f)
 	for (uint32_t i = 0; i < f->nodes.nr; i++)
 		f->order[i] = i;
 	qsort_r(f->order, f->nodes.nr, sizeof(*f->order), by_parent_and_weight, &f->nodes);
-	return add_rows(f, t, NULL, 0);
+	return folded_add_rows(f, t, NULL, 0);
 }
 
 int wm_folded_read(const char *path, struct wm_result *r, struct wm_diag *diag)
@@ -174,7 +174,7 @@ int wm_folded_read(const char *path, struct wm_result *r, struct wm_diag *diag)
 	if (!err)
 		err = add_lines(&f, text, bytes, diag);
 	if (!err)
-		err = make_table(&f);
+		err = folded_make_table(&f);
 	free(f.order);
 	free(text);
 	wm_buckets_done(&f.nodes);
@@ -199,5 +199,5 @@ bool wm_folded_is(const char *path)
 		return false;
 	end = memchr(head, '\n', (size_t)n);
 	return end && memchr(head, ';', (size_t)(end - head)) &&
-	       weight_of(head, (size_t)(end - head), &weight);
+	       folded_weight_of(head, (size_t)(end - head), &weight);
 }

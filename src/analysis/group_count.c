@@ -89,7 +89,7 @@ static enum source bind_part(const struct wm_event_type *t, const char *name,
 	return s;
 }
 
-static int kind_of(struct apart *c, const char *name, size_t *ret)
+static int group_kind_of(struct apart *c, const char *name, size_t *ret)
 {
 	struct wm_apart_kind *grown;
 	size_t i = 0;
@@ -111,7 +111,7 @@ static int kind_of(struct apart *c, const char *name, size_t *ret)
 	return 0;
 }
 
-static int bind(struct apart *c, const struct wm_event_type *t, struct binding **ret)
+static int group_bind(struct apart *c, const struct wm_event_type *t, struct binding **ret)
 {
 	struct binding *grown, *b;
 	int err = 0;
@@ -130,7 +130,7 @@ static int bind(struct apart *c, const struct wm_event_type *t, struct binding *
 	*b = (struct binding){.type = t};
 	b->skipped = t->meta || (c->values->counts && !c->values->counts(c->values->data, t->name));
 	if (!b->skipped)
-		err = kind_of(c, t->name, &b->kind);
+		err = group_kind_of(c, t->name, &b->kind);
 	for (unsigned i = 0; !b->skipped && !err && i < c->nr_parts; i++) {
 		b->sources[i] = bind_part(t, c->names[i], &b->refs[i]);
 		c->kinds[b->kind].lacks |= b->sources[i] == SOURCE_NONE;
@@ -140,14 +140,14 @@ static int bind(struct apart *c, const struct wm_event_type *t, struct binding *
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
-static void put_text(struct wm_apart_part *p, const char *text, size_t bytes)
+static void group_put_text(struct wm_apart_part *p, const char *text, size_t bytes)
 {
 	p->is_text = true;
 	memcpy(p->text, text, bytes < WM_APART_TEXT_BYTES ? bytes : WM_APART_TEXT_BYTES - 1);
 }
 
-static void put_field(struct wm_apart_part *p, const struct wm_field_ref *ref,
-		      const struct wm_event *e)
+static void group_put_field(struct wm_apart_part *p, const struct wm_field_ref *ref,
+			    const struct wm_event *e)
 {
 	const struct wm_item *item = ref->type ? wm_field_ref_item(ref, e) : NULL;
 	size_t bytes;
@@ -161,11 +161,11 @@ static void put_field(struct wm_apart_part *p, const struct wm_field_ref *ref,
 		return;
 	}
 	text = wm_field_ref_string(ref, e, &bytes);
-	put_text(p, text ? text : "", bytes);
+	group_put_text(p, text ? text : "", bytes);
 }
 
-static void put_part(const struct apart *c, const struct binding *b, unsigned i,
-		     const struct wm_sight *s, struct wm_apart_part *p)
+static void group_put_part(const struct apart *c, const struct binding *b, unsigned i,
+			   const struct wm_sight *s, struct wm_apart_part *p)
 {
 	const char *comm;
 
@@ -180,10 +180,10 @@ static void put_part(const struct apart *c, const struct binding *b, unsigned i,
 		break;
 	case SOURCE_COMM:
 		comm = wm_state_comm(&c->pass->state, s->task);
-		put_text(p, comm ? comm : "", comm ? strlen(comm) : 0);
+		group_put_text(p, comm ? comm : "", comm ? strlen(comm) : 0);
 		break;
 	default:
-		put_field(p, &b->refs[i], s->event);
+		group_put_field(p, &b->refs[i], s->event);
 		break;
 	}
 }
@@ -193,7 +193,7 @@ static size_t key_bytes(const struct apart *c)
 	return c->nr_parts * sizeof(struct wm_apart_part);
 }
 
-static int make_room(struct wm_apart_kind *k)
+static int group_make_room(struct wm_apart_kind *k)
 {
 	uint32_t room = k->room ? 2 * k->room : ROWS_FIRST;
 	struct wm_apart_row *rows = reallocarray(k->rows, room, sizeof(*rows));
@@ -205,7 +205,7 @@ static int make_room(struct wm_apart_kind *k)
 	return 0;
 }
 
-static int count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart_row *row)
+static int group_count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart_row *row)
 {
 	uint64_t hash = wm_table_hash_bytes(&k->table, row->parts, key_bytes(c));
 	struct wm_table_walk w = wm_table_walk(hash);
@@ -221,7 +221,8 @@ static int count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart
 		k->left_over++;
 		return 0;
 	}
-	if ((k->nr_rows == k->room && make_room(k)) || wm_table_add(&k->table, hash, k->nr_rows))
+	if ((k->nr_rows == k->room && group_make_room(k)) ||
+	    wm_table_add(&k->table, hash, k->nr_rows))
 		return -ENOMEM;
 	k->rows[k->nr_rows] = *row;
 	k->rows[k->nr_rows++].count++;
@@ -230,7 +231,7 @@ static int count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart
 
 /* ---- the analysis ------------------------------------------------------------------------- */
 
-static void destroy(void *own)
+static void group_destroy(void *own)
 {
 	struct apart *c = own;
 
@@ -246,7 +247,7 @@ static void destroy(void *own)
 	free(c);
 }
 
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int group_create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
 {
 	struct apart *c = calloc(1, sizeof(*c));
 	int err;
@@ -257,19 +258,19 @@ static int create(struct wm_pass *pass, const void *values, void **ret, struct w
 	c->values = values;
 	err = take_names(c, c->values->fields, diag);
 	if (err < 0)
-		destroy(c);
+		group_destroy(c);
 	else
 		*ret = c;
 	return err;
 }
 
-static int feed(void *own, const struct wm_sight *s)
+static int group_feed(void *own, const struct wm_sight *s)
 {
 	struct apart *c = own;
 	struct wm_apart_kind *k;
 	struct wm_apart_row row;
 	struct binding *b;
-	int err = bind(c, s->event->type, &b);
+	int err = group_bind(c, s->event->type, &b);
 
 	if (err || b->skipped)
 		return err;
@@ -282,17 +283,17 @@ static int feed(void *own, const struct wm_sight *s)
 	memset(&row, 0, sizeof(row)); /* the row is compared by its bytes */
 	for (unsigned i = 0; i < c->nr_parts; i++) {
 		memcpy(row.parts[i].name, c->names[i], sizeof(row.parts[i].name));
-		put_part(c, b, i, s, &row.parts[i]);
+		group_put_part(c, b, i, s, &row.parts[i]);
 	}
-	return count(c, k, &row);
+	return group_count(c, k, &row);
 }
 
 const struct wm_analysis wm_analysis_apart = {
     .name = "apart",
     .summary = "events counted by the values of their fields",
-    .create = create,
-    .feed = feed,
-    .destroy = destroy,
+    .create = group_create,
+    .feed = group_feed,
+    .destroy = group_destroy,
 };
 
 unsigned wm_apart_parts(const void *own)
@@ -308,7 +309,7 @@ struct wm_apart_kind *wm_apart_kinds(void *own, size_t *ret_nr)
 	return c->kinds;
 }
 
-static int by_count(const void *a, const void *b)
+static int group_by_count(const void *a, const void *b)
 {
 	const struct wm_apart_row *x = a, *y = b;
 
@@ -318,7 +319,7 @@ static int by_count(const void *a, const void *b)
 void wm_apart_sort(struct wm_apart_kind *k)
 {
 	if (k->nr_rows)
-		qsort(k->rows, k->nr_rows, sizeof(*k->rows), by_count);
+		qsort(k->rows, k->nr_rows, sizeof(*k->rows), group_by_count);
 }
 
 void wm_apart_reset(void *own)

@@ -16,7 +16,7 @@
 /* --- events read, and those passed to analyses ------------------------------------------- */
 
 /* Returns "provider:name", also if the two are stored separately. */
-static uint32_t name_of(struct wm_pass *p, const struct wm_event_type *t)
+static uint32_t pass_name_of(struct wm_pass *p, const struct wm_event_type *t)
 {
 	char full[512];
 	int bytes;
@@ -28,7 +28,7 @@ static uint32_t name_of(struct wm_pass *p, const struct wm_event_type *t)
 			   (size_t)bytes < sizeof(full) ? (size_t)bytes : sizeof(full) - 1);
 }
 
-static int bind_trace(struct wm_pass *p, uint32_t i)
+static int pass_bind_trace(struct wm_pass *p, uint32_t i)
 {
 	const struct wm_trace *t = p->in->traces[i];
 	const struct wm_want *want = p->in->wants ? p->in->wants[i] : NULL;
@@ -44,7 +44,7 @@ static int bind_trace(struct wm_pass *p, uint32_t i)
 			p->kinds[i][k] |= WM_PASS_SELECTED;
 		if (wm_state_role(&p->state, i, type) != WM_ROLE_NONE || wm_spaces_wants(type))
 			p->kinds[i][k] |= WM_PASS_TOLD;
-		p->event_ids[i][k] = name_of(p, t->types[k]);
+		p->event_ids[i][k] = pass_name_of(p, t->types[k]);
 		if (p->event_ids[i][k] == WM_NAMES_NONE)
 			return -ENOMEM;
 	}
@@ -79,7 +79,7 @@ int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in)
 	err = p->kinds && p->event_ids ? wm_state_init(&p->state, in->traces, in->nr_traces)
 				       : -ENOMEM;
 	for (uint32_t i = 0; i < in->nr_traces && !err; i++)
-		err = bind_trace(p, i);
+		err = pass_bind_trace(p, i);
 	if (!err)
 		err = make_spaces(p);
 	if (err)
@@ -110,7 +110,7 @@ int wm_pass_rebind(struct wm_pass *p)
 	wm_symbols_settle(p->symbols);
 	err = wm_state_rebind(&p->state, p->in->traces);
 	for (uint32_t i = 0; i < p->in->nr_traces && !err; i++) {
-		err = bind_trace(p, i);
+		err = pass_bind_trace(p, i);
 		if (!err)
 			err = wm_modules_rebind(p->modules, p->in->traces[i]);
 	}
@@ -200,8 +200,8 @@ static bool in_window(const struct wm_pass_input *in, const struct wm_event *e)
 	return e->ns >= in->begin_ns && e->ns < in->end_ns;
 }
 
-static int feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
-		const struct wm_sight *s)
+static int pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
+		     const struct wm_sight *s)
 {
 	int err = 0;
 
@@ -234,22 +234,23 @@ int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_
 		struct wm_sight s = {e, trace, wm_state_who(&p->state, trace, e)};
 
 		if (!in->passes || in->passes(in->data, trace, e))
-			err = feed(p, runs, nr_runs, &s);
+			err = pass_feed(p, runs, nr_runs, &s);
 	}
 	if (err || !(kind & WM_PASS_TOLD))
 		return err;
 	return learn(p, trace, e);
 }
 
-static void tell(const struct wm_pass *p, const struct wm_event *e, int64_t first, int64_t last)
+static void pass_tell(const struct wm_pass *p, const struct wm_event *e, int64_t first,
+		      int64_t last)
 {
 	if (p->in->progress && e->ns != WM_TIME_NONE && last > first)
 		p->in->progress(p->in->progress_data,
 				((double)e->ns - (double)first) / ((double)last - (double)first));
 }
 
-static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run *runs,
-		uint32_t nr_runs, int64_t end_ns)
+static int pass_walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run *runs,
+		     uint32_t nr_runs, int64_t end_ns)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	const struct wm_event *e;
@@ -270,7 +271,7 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 			return 0; /* all following events are later */
 		failed = wm_pass_feed(p, runs, nr_runs, wm_merge_trace(m), e);
 		if (++nr % PROGRESS_EVENTS == 0)
-			tell(p, e, first, last);
+			pass_tell(p, e, first, last);
 		if (failed)
 			err = failed;
 	}
@@ -278,9 +279,9 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 }
 
 /* Creates a merge of the event types that are read for at least one of `reasons`. */
-static int begin_merge(struct wm_pass *p, const struct wm_timeline *timeline, uint8_t reasons,
-		       int64_t begin_ns, int64_t end_ns, uint32_t nr_merges, struct wm_reading *r,
-		       struct wm_merge **ret)
+static int pass_begin_merge(struct wm_pass *p, const struct wm_timeline *timeline, uint8_t reasons,
+			    int64_t begin_ns, int64_t end_ns, uint32_t nr_merges,
+			    struct wm_reading *r, struct wm_merge **ret)
 {
 	int err = reading_init(r, p, reasons);
 	struct wm_merge_options o = {begin_ns, end_ns, r->list, nr_merges};
@@ -294,8 +295,8 @@ int wm_pass_walk_told(struct wm_pass *p, const struct wm_pass_part *part)
 	const struct wm_event *e;
 	struct wm_reading r;
 	struct wm_merge *m;
-	int got = begin_merge(p, part->timeline, WM_PASS_TOLD, INT64_MIN, part->begin_ns,
-			      part->nr_merges, &r, &m);
+	int got = pass_begin_merge(p, part->timeline, WM_PASS_TOLD, INT64_MIN, part->begin_ns,
+				   part->nr_merges, &r, &m);
 	int err = got;
 
 	while (!err && (got = wm_merge_next(m, &e)) > 0)
@@ -310,11 +311,11 @@ int wm_pass_walk_part(struct wm_pass *p, const struct wm_pass_run *runs, uint32_
 {
 	struct wm_reading r;
 	struct wm_merge *m;
-	int err = begin_merge(p, part->timeline, WM_PASS_SELECTED | WM_PASS_TOLD, part->begin_ns,
-			      part->end_ns, part->nr_merges, &r, &m);
+	int err = pass_begin_merge(p, part->timeline, WM_PASS_SELECTED | WM_PASS_TOLD,
+				   part->begin_ns, part->end_ns, part->nr_merges, &r, &m);
 
 	if (!err)
-		err = walk(p, m, runs, nr_runs, part->end_ns);
+		err = pass_walk(p, m, runs, nr_runs, part->end_ns);
 	wm_merge_destroy(m);
 	reading_done(&r, p->in->nr_traces);
 	return err;

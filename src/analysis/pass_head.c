@@ -48,7 +48,7 @@ static struct cause *find_cause(struct cause *list, uint32_t *nr, const char *na
 	return &list[*nr - 1];
 }
 
-static void losses(const struct wm_trace *t, struct wm_result *r)
+static void pass_head_losses(const struct wm_trace *t, struct wm_result *r)
 {
 	struct cause list[CAUSES_MAX];
 	uint32_t nr = 0;
@@ -85,7 +85,8 @@ static bool has_kind(const struct wm_pass *p, const char *name)
 	return false;
 }
 
-static void missing(const struct wm_pass *p, const struct wm_analysis *a, struct wm_result *r)
+static void pass_head_missing(const struct wm_pass *p, const struct wm_analysis *a,
+			      struct wm_result *r)
 {
 	for (const char *const *need = a->needs; need && *need; need++)
 		if (!has_kind(p, *need))
@@ -102,7 +103,7 @@ int wm_pass_head(const struct wm_pass *p, const struct wm_analysis *a, struct wm
 		wm_result_note(r, WM_NOTE_FACT, "seconds", "%.9f",
 			       ((double)p->last_ns - (double)p->first_ns) / 1e9);
 	for (uint32_t i = 0; i < p->in->nr_traces; i++)
-		losses(p->in->traces[i], r);
-	missing(p, a, r);
+		pass_head_losses(p->in->traces[i], r);
+	pass_head_missing(p, a, r);
 	return r->failed ? -ENOMEM : 0;
 }

@@ -59,7 +59,7 @@ int64_t wm_pass_cut(const struct wm_pass *p, const struct wm_pass_run *run,
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-static void *work(void *data)
+static void *parts_work(void *data)
 {
 	struct part *x = data;
 
@@ -71,7 +71,7 @@ static void *work(void *data)
 }
 
 /* Makes a pass and an analysis like the caller's. */
-static int make_part(struct part *x, const struct wm_pass *p, const struct wm_pass_run *run)
+static int parts_make(struct part *x, const struct wm_pass *p, const struct wm_pass_run *run)
 {
 	int err;
 
@@ -118,7 +118,7 @@ static void join_counts(struct wm_pass *p, const struct wm_pass *later)
 	wm_spaces_join(p->spaces, later->spaces);
 }
 
-static int join(struct wm_pass *p, const struct wm_pass_run *run, const struct part *later)
+static int parts_join(struct wm_pass *p, const struct wm_pass_run *run, const struct part *later)
 {
 	struct wm_module **modules = NULL;
 	uint32_t *names = join_names(&p->state.names, &later->pass->state.names);
@@ -138,13 +138,14 @@ static int join(struct wm_pass *p, const struct wm_pass_run *run, const struct p
 static void run_parts(struct part *parts, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++)
-		parts[i].is_running = !pthread_create(&parts[i].thread, NULL, work, &parts[i]);
-	(void)work(&parts[0]);
+		parts[i].is_running =
+		    !pthread_create(&parts[i].thread, NULL, parts_work, &parts[i]);
+	(void)parts_work(&parts[0]);
 	for (uint32_t i = 1; i < nr; i++)
 		if (parts[i].is_running)
 			pthread_join(parts[i].thread, NULL);
 		else
-			(void)work(&parts[i]); /* no thread could be created: run it here */
+			(void)parts_work(&parts[i]); /* no thread could be created: run it here */
 }
 
 static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part *parts,
@@ -156,14 +157,14 @@ static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part
 	parts[0].pass = p;
 	parts[0].run = *run;
 	for (uint32_t i = 1; i < nr && !err; i++)
-		err = make_part(&parts[i], p, run);
+		err = parts_make(&parts[i], p, run);
 	if (!err)
 		run_parts(parts, nr);
 	wm_trace_sort_faults(p->in->traces[0], nr_faults);
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		err = parts[i].err;
 		if (!err && i)
-			err = join(p, run, &parts[i]);
+			err = parts_join(p, run, &parts[i]);
 	}
 	parts[0].run.own = NULL; /* owned by the caller */
 	for (uint32_t i = 0; i < nr; i++)

@@ -27,7 +27,7 @@ static int add_key(struct wm_profile *p, const char *name, struct wm_diag *diag)
 	return 0;
 }
 
-static int add_keys(struct wm_profile *p, const char *list, struct wm_diag *diag)
+static int profile_add_keys(struct wm_profile *p, const char *list, struct wm_diag *diag)
 {
 	char *copy = strdup(list), *save = NULL;
 	int err = copy ? 0 : -ENOMEM;
@@ -51,17 +51,17 @@ static bool has_key(const struct wm_profile *p, const char *name)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-static int bind(struct wm_profile *p, struct wm_diag *diag)
+static int profile_bind(struct wm_profile *p, struct wm_diag *diag)
 {
 	bool addresses = p->samples.any_ip || p->samples.any_chain;
 	uint32_t nr_words = 2; /* one for the event, one for the stack */
 	int err;
 
-	err = add_keys(p,
-		       p->v->keys  ? p->v->keys
-		       : addresses ? "comm,dso,sym"
-				   : "event,comm",
-		       diag);
+	err = profile_add_keys(p,
+			       p->v->keys  ? p->v->keys
+			       : addresses ? "comm,dso,sym"
+					   : "event,comm",
+			       diag);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < p->nr_keys; i++)
@@ -95,7 +95,7 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 				     v->inlines, pass->seed);
 	err = p->stacks ? wm_samples_init(&p->samples, pass, v->weight, diag) : -ENOMEM;
 	if (!err)
-		err = bind(p, diag);
+		err = profile_bind(p, diag);
 	if (!err && mode != WM_PROFILE_EVENTS)
 		err = wm_waits_create(pass, &p->waits);
 	if (!err && wm_memo_fits(p))
@@ -159,7 +159,7 @@ uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s)
 	return wm_stacks_chain(p->stacks, pid, s->event->mode, chain, nr);
 }
 
-static bool is_hidden(const struct wm_profile *p, const struct wm_sight *s)
+static bool profile_is_hidden(const struct wm_profile *p, const struct wm_sight *s)
 {
 	char pid[16];
 
@@ -184,7 +184,7 @@ static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t
 }
 
 /* Returns the event's bucket; UINT32_MAX: out of memory. */
-static uint32_t bucket_of(struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
+static uint32_t profile_bucket_of(struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
 {
 	uint32_t stack = wm_profile_stack(p, s);
 
@@ -201,7 +201,7 @@ int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 	uint32_t bucket;
 
 	if (p->waits)
-		return is_hidden(p, s) ? 0 : wm_waits_feed(p, s);
+		return profile_is_hidden(p, s) ? 0 : wm_waits_feed(p, s);
 	like = p->memo.entries ? wm_memo_find(p, s) : NULL;
 	if ((!(like && like->known) && !wm_profile_words(p, s, words)) ||
 	    (!p->samples.count && !wm_samples_weight(&p->samples, s, &weight))) {
@@ -210,9 +210,9 @@ int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 	}
 	if (like && like->known)
 		return add_weight(p, &p->buckets, like->bucket, weight);
-	if (is_hidden(p, s))
+	if (profile_is_hidden(p, s))
 		return add_weight(p, &p->hidden, wm_buckets_get(&p->hidden, words), weight);
-	bucket = bucket_of(p, s, words);
+	bucket = profile_bucket_of(p, s, words);
 	if (like && bucket != UINT32_MAX) {
 		like->bucket = bucket;
 		like->known = true;

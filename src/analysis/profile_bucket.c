@@ -33,7 +33,7 @@ static bool grow_array(uint64_t **array, size_t count)
 	return more;
 }
 
-static bool grow(struct wm_buckets *b)
+static bool bucket_grow(struct wm_buckets *b)
 {
 	uint32_t room = b->room ? b->room * 2 : FIRST_ROOM;
 
@@ -53,7 +53,7 @@ uint32_t wm_buckets_get(struct wm_buckets *b, const uint64_t *words)
 	while (wm_table_next(&b->table, &w))
 		if (!memcmp(wm_buckets_words(b, w.index), words, bytes))
 			return w.index;
-	if ((b->nr == b->room && !grow(b)) || wm_table_add(&b->table, hash, b->nr))
+	if ((b->nr == b->room && !bucket_grow(b)) || wm_table_add(&b->table, hash, b->nr))
 		return UINT32_MAX;
 	memcpy(b->words + (size_t)b->nr * b->nr_words, words, bytes);
 	b->weights[b->nr] = b->counts[b->nr] = 0;

@@ -70,7 +70,7 @@ bool wm_profile_listed(const char *list, const char *text)
 	return !list;
 }
 
-static bool is_shown(const struct wm_profile *p, uint32_t frame)
+static bool entry_is_shown(const struct wm_profile *p, uint32_t frame)
 {
 	const struct wm_names *n = &p->pass->state.names;
 
@@ -89,7 +89,7 @@ static int add_frame(struct wm_profile *p, uint32_t bucket, uint32_t frame, uint
 	struct wm_entry *e;
 	uint32_t i;
 
-	if (!is_shown(p, frame))
+	if (!entry_is_shown(p, frame))
 		return 0;
 	entry_words(p, wm_buckets_words(&p->buckets, bucket), frame, words);
 	i = wm_buckets_get(&p->entry_words, words);

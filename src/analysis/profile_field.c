@@ -29,7 +29,7 @@ static bool event_matches(const struct wm_event_type *t, const char *glob, size_
 	       wm_glob_match(glob + provider + 1, bytes - provider - 1, t->name, strlen(t->name));
 }
 
-static int unknown(const struct wm_pass *pass, const char *name, struct wm_diag *diag)
+static int profile_field_unknown(const struct wm_pass *pass, const char *name, struct wm_diag *diag)
 {
 	const char *dot = strrchr(name, '.'), *field = dot ? dot + 1 : name;
 	char cure[256];
@@ -87,7 +87,7 @@ int wm_key_fields(const struct wm_pass *pass, const char *name, struct wm_field_
 		return -ENOMEM;
 	if (!nr) {
 		wm_key_fields_free(pass, fields);
-		return unknown(pass, name, diag);
+		return profile_field_unknown(pass, name, diag);
 	}
 	*ret = fields;
 	return 0;

@@ -87,7 +87,7 @@ static bool goes_outwards(const struct wm_profile *p)
 	return p->v->graph == WM_GRAPH_CALLEE || (p->of_frame && !p->children);
 }
 
-static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
+static int graph_fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 {
 	bool outwards = goes_outwards(p);
 	int err = add_node(t, 0) == UINT32_MAX ? -ENOMEM : 0;
@@ -117,7 +117,7 @@ static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 
 /* --- from the tree to rows ------------------------------------------------------------------- */
 
-static int heavier(const void *a, const void *b, void *nodes)
+static int graph_heavier(const void *a, const void *b, void *nodes)
 {
 	const struct node *x = (struct node *)nodes + *(const uint32_t *)a;
 	const struct node *y = (struct node *)nodes + *(const uint32_t *)b;
@@ -140,7 +140,7 @@ static uint32_t *sorted_children(const struct tree *t, uint32_t at, uint32_t *re
 	nr = 0;
 	for (uint32_t c = t->nodes[at].first; c; c = t->nodes[c - 1].next)
 		list[nr++] = c - 1;
-	qsort_r(list, nr, sizeof(*list), heavier, t->nodes);
+	qsort_r(list, nr, sizeof(*list), graph_heavier, t->nodes);
 	return list;
 }
 
@@ -152,7 +152,7 @@ struct graph {
 };
 
 /* The recursion is as deep as a chain, at most WM_CHAIN_MAX, which fits the stack. */
-static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
+static int graph_emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 {
 	uint32_t nr, *list = sorted_children(g->t, at, &nr);
 	int err = list ? 0 : -ENOMEM;
@@ -169,7 +169,7 @@ static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 				      g->total ? (double)n->weight / (double)g->total : 0);
 		if (call)
 			call->own = (unsigned char)wm_stacks_level(g->p->stacks, n->symbol);
-		err = call ? emit(g, list[i], call) : -ENOMEM;
+		err = call ? graph_emit(g, list[i], call) : -ENOMEM;
 	}
 	free(list);
 	return err;
@@ -212,7 +212,7 @@ static int emit_all(const struct graph *g, struct wm_result_row *row)
 	int err;
 
 	if (g->p->v->graph != WM_GRAPH_FOLDED)
-		return emit(g, 0, row);
+		return graph_emit(g, 0, row);
 	wm_text_init(&path);
 	err = emit_folded(g, 0, &path, row);
 	wm_text_done(&path);
@@ -223,7 +223,7 @@ int wm_profile_graph(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 		     struct wm_result_row *row)
 {
 	struct tree t = {0};
-	int err = fill(p, &t, &p->entries[entry]);
+	int err = graph_fill(p, &t, &p->entries[entry]);
 
 	if (!err) {
 		struct graph g = {p, r, &t, t.nodes[0].weight, 0};

@@ -33,7 +33,7 @@ static int by_words(const void *a, const void *b, void *data)
 		      wm_buckets_words(w, *(const uint32_t *)b), w->nr_words * sizeof(uint64_t));
 }
 
-static int heavier(const void *a, const void *b)
+static int hierarchy_heavier(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -61,7 +61,7 @@ static struct group *make_groups(const struct hierarchy *h, const uint32_t *list
 		groups[nr_groups - 1].sum.self_count += e->self_count;
 	}
 	if (groups)
-		qsort(groups, nr_groups, sizeof(*groups), heavier);
+		qsort(groups, nr_groups, sizeof(*groups), hierarchy_heavier);
 	*ret_nr = nr_groups;
 	return groups;
 }

@@ -36,8 +36,8 @@ static void join_words(const struct wm_profile *p, const struct wm_join *j, uint
 	}
 }
 
-static int add(struct wm_buckets *to, const uint64_t *words, const struct wm_buckets *from,
-	       uint32_t i)
+static int profile_join_add(struct wm_buckets *to, const uint64_t *words,
+			    const struct wm_buckets *from, uint32_t i)
 {
 	uint32_t bucket = wm_buckets_get(to, words);
 
@@ -58,7 +58,7 @@ static int join_buckets(struct wm_profile *p, const struct wm_buckets *from,
 		memcpy(words, wm_buckets_words(from, i), from->nr_words * sizeof(*words));
 		join_words(p, j, words);
 		words[from->nr_words - 1] = stacks[words[from->nr_words - 1]];
-		err = add(&p->buckets, words, from, i);
+		err = profile_join_add(&p->buckets, words, from, i);
 	}
 	return err;
 }
@@ -70,7 +70,7 @@ static int join_hidden(struct wm_profile *p, const struct wm_buckets *from, cons
 	for (uint32_t i = 0; i < from->nr && !err; i++) {
 		uint64_t event = j->names[*wm_buckets_words(from, i)];
 
-		err = add(&p->hidden, &event, from, i);
+		err = profile_join_add(&p->hidden, &event, from, i);
 	}
 	return err;
 }

@@ -17,7 +17,7 @@ static uint32_t name_id(const struct wm_key *k, const char *text, size_t bytes)
 	return id == WM_NAMES_NONE ? 0 : id;
 }
 
-static bool comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+static bool key_comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
 {
 	char text[16];
 
@@ -34,7 +34,7 @@ static bool comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *
 	return true;
 }
 
-static bool pid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+static bool key_pid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
 {
 	int32_t pid = s->task && s->event->pid < 0 ? s->task->pid : s->event->pid;
 
@@ -42,7 +42,7 @@ static bool pid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *w
 	return true;
 }
 
-static bool tid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+static bool key_tid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
 {
 	words[0] = (uint64_t)(int64_t)(s->task ? s->task->tid : s->event->tid);
 	return true;
@@ -54,13 +54,13 @@ static bool cpu_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *w
 	return true;
 }
 
-static bool event_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+static bool key_event_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
 {
 	words[0] = wm_pass_event_id(k->pass, s);
 	return true;
 }
 
-static void join_name(const struct wm_join *j, uint64_t *words)
+static void key_join_name(const struct wm_join *j, uint64_t *words)
 {
 	words[0] = j->names[words[0]];
 }
@@ -103,7 +103,7 @@ static bool number_words(const struct wm_key *k, const struct wm_type *t, const 
 	return true;
 }
 
-static bool field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+static bool key_field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
 {
 	const struct wm_field_ref *f = &k->fields[s->trace][s->event->type->index];
 	const struct wm_item *i = f->type ? wm_field_ref_item(f, s->event) : NULL;
@@ -131,7 +131,7 @@ static bool field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t 
 static void join_field(const struct wm_join *j, uint64_t *words)
 {
 	if (words[1] == SHAPE_NAME)
-		join_name(j, words);
+		key_join_name(j, words);
 }
 
 static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
@@ -156,7 +156,7 @@ static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, s
 
 /* --- keys of frames ------------------------------------------------------------------- */
 
-static uint64_t dso_of(struct wm_stacks *s, uint32_t frame)
+static uint64_t key_dso_of(struct wm_stacks *s, uint32_t frame)
 {
 	return wm_stacks_dso(s, frame);
 }
@@ -180,19 +180,19 @@ static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, str
 /* --- the table ------------------------------------------------------------------------ */
 
 static const struct wm_key_def defs[] = {
-    {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, join_name, name_cell},
-    {"pid", "Pid", WM_CELL_TEXT, 1, false, pid_of, NULL, NULL, id_cell},
-    {"tid", "Tid", WM_CELL_TEXT, 1, false, tid_of, NULL, NULL, id_cell},
+    {"comm", "Command", WM_CELL_TEXT, 1, false, key_comm_of, NULL, key_join_name, name_cell},
+    {"pid", "Pid", WM_CELL_TEXT, 1, false, key_pid_of, NULL, NULL, id_cell},
+    {"tid", "Tid", WM_CELL_TEXT, 1, false, key_tid_of, NULL, NULL, id_cell},
     {"cpu", "CPU", WM_CELL_TEXT, 1, false, cpu_of, NULL, NULL, id_cell},
-    {"event", "Event", WM_CELL_TEXT, 1, false, event_of, NULL, join_name, name_cell},
-    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, dso_of, NULL, name_cell},
+    {"event", "Event", WM_CELL_TEXT, 1, false, key_event_of, NULL, key_join_name, name_cell},
+    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, key_dso_of, NULL, name_cell},
     {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
     {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
     {"srcline", "Source:line", WM_CELL_TEXT, 1, true, NULL, srcline_of, NULL, name_cell},
 };
 
-static const struct wm_key_def field_def = {NULL,     NULL, WM_CELL_TEXT, 2,         false,
-					    field_of, NULL, join_field,   field_cell};
+static const struct wm_key_def field_def = {NULL,         NULL, WM_CELL_TEXT, 2,         false,
+					    key_field_of, NULL, join_field,   field_cell};
 
 const char *const wm_key_names[] = {"comm", "pid", "tid",     "cpu", "event",
 				    "dso",  "sym", "srcline", NULL};

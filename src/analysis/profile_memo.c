@@ -47,7 +47,7 @@ void wm_memo_forget(struct wm_memo *m)
 		m->entries[i].known = false;
 }
 
-static int32_t pid_of(const struct wm_sight *s)
+static int32_t memo_pid_of(const struct wm_sight *s)
 {
 	return s->event->pid < 0 && s->task ? s->task->pid : s->event->pid;
 }
@@ -61,11 +61,11 @@ static bool is_of_run(const struct wm_profile *p, const struct wm_sight *s)
 	const struct wm_memo *m = &p->memo;
 
 	return s->task && s->task == m->task && s->task->comm == m->comm &&
-	       s->event->type == m->type && p->pass->nr_told == m->nr_told && pid_of(s) == m->pid &&
-	       (!m->by_cpu || s->event->cpu == m->cpu);
+	       s->event->type == m->type && p->pass->nr_told == m->nr_told &&
+	       memo_pid_of(s) == m->pid && (!m->by_cpu || s->event->cpu == m->cpu);
 }
 
-static void begin_run(struct wm_profile *p, const struct wm_sight *s)
+static void memo_begin_run(struct wm_profile *p, const struct wm_sight *s)
 {
 	struct wm_memo *m = &p->memo;
 
@@ -73,7 +73,7 @@ static void begin_run(struct wm_profile *p, const struct wm_sight *s)
 	m->task = s->task;
 	m->nr_told = p->pass->nr_told;
 	m->comm = s->task ? s->task->comm : 0;
-	m->pid = pid_of(s);
+	m->pid = memo_pid_of(s);
 	m->cpu = m->by_cpu ? s->event->cpu : -1;
 	m->who = wm_mix((uintptr_t)m->task ^ m->seed, (uint64_t)(uint32_t)m->pid << 32 | m->comm);
 	m->who = wm_mix((uintptr_t)m->type ^ m->who, (uint32_t)m->cpu);
@@ -92,7 +92,7 @@ struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *
 	if (p->of_frame && !ip->type)
 		return NULL; /* such events have a chain, but no address */
 	if (!is_of_run(p, s))
-		begin_run(p, s);
+		memo_begin_run(p, s);
 	if (p->of_frame)
 		item = wm_field_ref_item(ip, e);
 	hash = wm_mix(p->memo.who ^ (item ? item->u : 0), item ? e->mode : MODE_NONE) | 1;

@@ -53,7 +53,7 @@ static void add_buckets(struct wm_profile_total *t, const struct wm_buckets *b)
 		}
 }
 
-static struct wm_profile_total add_up(const struct wm_profile *p, uint64_t event)
+static struct wm_profile_total profile_result_add_up(const struct wm_profile *p, uint64_t event)
 {
 	struct wm_profile_total t = {event, 0, 0};
 
@@ -72,8 +72,9 @@ static double rate(const struct wm_profile *p, uint64_t count)
 
 /* --- one table ------------------------------------------------------------------------------- */
 
-static const char *title_of(const struct wm_profile *p, const struct wm_profile_total *t,
-			    const char *event, struct wm_result *r)
+static const char *profile_result_title_of(const struct wm_profile *p,
+					   const struct wm_profile_total *t, const char *event,
+					   struct wm_result *r)
 {
 	const char *what = p->per_event ? wm_result_format(r, "%s: ", event) : "";
 
@@ -83,8 +84,9 @@ static const char *title_of(const struct wm_profile *p, const struct wm_profile_
 				p->per_event ? "samples" : "events", t->weight);
 }
 
-static struct wm_result_table *make_table(const struct wm_profile *p,
-					  const struct wm_profile_total *t, struct wm_result *r)
+static struct wm_result_table *profile_result_make_table(const struct wm_profile *p,
+							 const struct wm_profile_total *t,
+							 struct wm_result *r)
 {
 	struct wm_result_column *c =
 	    wm_arena_array(&r->arena, FIXED_COLUMNS + p->nr_keys, sizeof(*c));
@@ -107,7 +109,7 @@ static struct wm_result_table *make_table(const struct wm_profile *p,
 		c[nr++] = (struct wm_result_column){k->def->name ? k->def->name : k->title,
 						    k->title, k->def->kind};
 	}
-	table = wm_result_table(r, "profile", title_of(p, t, event, r), c, nr);
+	table = wm_result_table(r, "profile", profile_result_title_of(p, t, event, r), c, nr);
 	if (table && p->per_event)
 		table->subject = wm_result_text(r, event, strlen(event));
 	return table;
@@ -155,8 +157,9 @@ int wm_profile_calls(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 	return 0;
 }
 
-static int add_row(struct wm_profile *p, uint32_t entry, const struct wm_profile_total *total,
-		   struct wm_result *r, struct wm_result_table *t)
+static int profile_result_add_row(struct wm_profile *p, uint32_t entry,
+				  const struct wm_profile_total *total, struct wm_result *r,
+				  struct wm_result_table *t)
 {
 	const uint64_t *words = wm_buckets_words(&p->entry_words, entry) + 1;
 	union wm_cell *cells;
@@ -173,9 +176,9 @@ static int add_row(struct wm_profile *p, uint32_t entry, const struct wm_profile
 }
 
 /* Adds a row for each entry; those below the limit are left out. */
-static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
-		    const struct wm_profile_total *total, struct wm_result *r,
-		    struct wm_result_table *t)
+static int profile_result_add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
+				   const struct wm_profile_total *total, struct wm_result *r,
+				   struct wm_result_table *t)
 {
 	uint64_t least = wm_profile_least(total->weight, p->v->percent_limit);
 	int err = 0;
@@ -187,7 +190,7 @@ static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
 			t->nr_left_out++;
 			t->share_left_out += (double)e->self / (double)total->weight;
 		} else {
-			err = add_row(p, list[i], total, r, t);
+			err = profile_result_add_row(p, list[i], total, r, t);
 		}
 	}
 	return err;
@@ -197,11 +200,12 @@ static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
  * Adds the entries of one table, from list[at] on. Returns the index of the first entry of the next
  * table.
  */
-static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, struct wm_result *r)
+static int64_t profile_result_add_table(struct wm_profile *p, uint32_t *list, uint32_t at,
+					struct wm_result *r)
 {
 	uint64_t event = wm_buckets_words(&p->entry_words, list[at])[0];
-	struct wm_profile_total total = add_up(p, event);
-	struct wm_result_table *t = make_table(p, &total, r);
+	struct wm_profile_total total = profile_result_add_up(p, event);
+	struct wm_result_table *t = profile_result_make_table(p, &total, r);
 	uint32_t end = at;
 	int err;
 
@@ -210,7 +214,7 @@ static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, stru
 	while (end < p->entry_words.nr && wm_buckets_words(&p->entry_words, list[end])[0] == event)
 		end++;
 	err = p->v->hierarchy ? wm_profile_hierarchy(p, list + at, end - at, &total, r, t)
-			      : add_rows(p, list + at, end - at, &total, r, t);
+			      : profile_result_add_rows(p, list + at, end - at, &total, r, t);
 	return err ? err : (int)end;
 }
 
@@ -223,7 +227,7 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	if (!list)
 		return -ENOMEM;
 	while (at >= 0 && at < p->entry_words.nr)
-		at = add_table(p, list, (uint32_t)at, r);
+		at = profile_result_add_table(p, list, (uint32_t)at, r);
 	free(list);
 	if (p->nr_unfit)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
@@ -248,7 +252,8 @@ static int create_mode(struct wm_pass *pass, enum wm_profile_mode mode, const vo
 	return err;
 }
 
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int profile_result_create(struct wm_pass *pass, const void *values, void **ret,
+				 struct wm_diag *diag)
 {
 	return create_mode(pass, WM_PROFILE_EVENTS, values, ret, diag);
 }
@@ -265,7 +270,7 @@ static int create_wakeups(struct wm_pass *pass, const void *values, void **ret,
 	return create_mode(pass, WM_PROFILE_WAKEUPS, values, ret, diag);
 }
 
-static int feed(void *own, const struct wm_sight *s)
+static int profile_result_feed(void *own, const struct wm_sight *s)
 {
 	return wm_profile_feed(own, s);
 }
@@ -275,22 +280,22 @@ static bool divides(const void *own)
 	return wm_profile_divides(own);
 }
 
-static int join(void *own, const void *later, const struct wm_join *j)
+static int profile_result_join(void *own, const void *later, const struct wm_join *j)
 {
 	return wm_profile_join(own, later, j);
 }
 
-static int finish(void *own, struct wm_result *r)
+static int profile_result_finish(void *own, struct wm_result *r)
 {
 	return wm_profile_result(own, r);
 }
 
-static int expand(void *own, struct wm_result *r, struct wm_result_row *row)
+static int profile_result_expand(void *own, struct wm_result *r, struct wm_result_row *row)
 {
 	return wm_profile_expand(own, r, row);
 }
 
-static void destroy(void *own)
+static void profile_result_destroy(void *own)
 {
 	wm_profile_destroy(own);
 }
@@ -298,13 +303,13 @@ static void destroy(void *own)
 const struct wm_analysis wm_analysis_profile = {
     .name = "profile",
     .summary = "events by cause, with call chains",
-    .create = create,
-    .feed = feed,
-    .finish = finish,
-    .destroy = destroy,
+    .create = profile_result_create,
+    .feed = profile_result_feed,
+    .finish = profile_result_finish,
+    .destroy = profile_result_destroy,
     .divides = divides,
-    .join = join,
-    .expand = expand,
+    .join = profile_result_join,
+    .expand = profile_result_expand,
 };
 
 static const char *const off_cpu_needs[] = {"sched:sched_switch", NULL};
@@ -314,10 +319,10 @@ const struct wm_analysis wm_analysis_off_cpu = {
     .summary = "time off the processor, by where threads went to sleep",
     .needs = off_cpu_needs,
     .create = create_off_cpu,
-    .feed = feed,
-    .finish = finish,
-    .destroy = destroy,
-    .expand = expand,
+    .feed = profile_result_feed,
+    .finish = profile_result_finish,
+    .destroy = profile_result_destroy,
+    .expand = profile_result_expand,
 };
 
 static const char *const wakeups_needs[] = {"sched:sched_switch", "sched:sched_waking", NULL};
@@ -327,8 +332,8 @@ const struct wm_analysis wm_analysis_wakeups = {
     .summary = "time off the processor, by the thread that ended the wait",
     .needs = wakeups_needs,
     .create = create_wakeups,
-    .feed = feed,
-    .finish = finish,
-    .destroy = destroy,
-    .expand = expand,
+    .feed = profile_result_feed,
+    .finish = profile_result_finish,
+    .destroy = profile_result_destroy,
+    .expand = profile_result_expand,
 };

@@ -90,8 +90,8 @@ static struct wm_wait *wait_of(struct wm_waits *w, const struct wm_task *task)
 }
 
 /* Finds the bucket for a thread's words and an event's chain. */
-static int bucket_of(struct wm_profile *p, const struct wm_sight *s, const struct wm_task *task,
-		     uint32_t *ret)
+static int wait_bucket_of(struct wm_profile *p, const struct wm_sight *s,
+			  const struct wm_task *task, uint32_t *ret)
 {
 	struct wm_sight as = *s;
 	uint64_t words[WM_PROFILE_WORDS_MAX];
@@ -109,8 +109,8 @@ static int bucket_of(struct wm_profile *p, const struct wm_sight *s, const struc
 	return *ret ? 0 : -ENOMEM;
 }
 
-static const struct wm_task *task_of(const struct wm_profile *p, const struct wm_field_ref *f,
-				     const struct wm_event *e)
+static const struct wm_task *wait_task_of(const struct wm_profile *p, const struct wm_field_ref *f,
+					  const struct wm_event *e)
 {
 	int64_t tid = wm_field_ref_integer(f, e, -1);
 
@@ -142,7 +142,7 @@ static int on_away(struct wm_profile *p, const struct wm_sight *s)
 	if (!w)
 		return -ENOMEM;
 	*w = (struct wm_wait){.is_off = true, .since_ns = s->event->ns};
-	return p->mode == WM_PROFILE_OFF_CPU ? bucket_of(p, s, s->task, &w->bucket) : 0;
+	return p->mode == WM_PROFILE_OFF_CPU ? wait_bucket_of(p, s, s->task, &w->bucket) : 0;
 }
 
 static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struct wm_task *task)
@@ -155,7 +155,7 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 	 * Of the events sched_waking and sched_wakeup only the first one is used: it is recorded by
 	 * the waker.
 	 */
-	return w->is_off && !w->bucket ? bucket_of(p, s, task, &w->bucket) : 0;
+	return w->is_off && !w->bucket ? wait_bucket_of(p, s, task, &w->bucket) : 0;
 }
 
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s)
@@ -169,11 +169,12 @@ int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s)
 	if (s->event->ns == WM_TIME_NONE)
 		return 0;
 	if (r->role == WM_ROLE_SWITCH) {
-		task = task_of(p, &r->fields[WM_ROLE_TID], s->event);
+		task = wait_task_of(p, &r->fields[WM_ROLE_TID], s->event);
 		err = on_away(p, s);
 		return err || !task ? err : on_back(p, task, s->event->ns);
 	}
-	task = p->mode == WM_PROFILE_WAKEUPS && woken->type ? task_of(p, woken, s->event) : NULL;
+	task =
+	    p->mode == WM_PROFILE_WAKEUPS && woken->type ? wait_task_of(p, woken, s->event) : NULL;
 	return task ? on_wakeup(p, s, task) : 0;
 }
 

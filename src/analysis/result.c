@@ -19,7 +19,7 @@ void wm_result_done(struct wm_result *r)
 	*r = (struct wm_result){0};
 }
 
-static void *get(struct wm_result *r, size_t count, size_t bytes)
+static void *result_get(struct wm_result *r, size_t count, size_t bytes)
 {
 	void *p = wm_arena_array(&r->arena, count, bytes);
 
@@ -67,7 +67,7 @@ const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
 void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name, const char *fmt,
 		    ...)
 {
-	struct wm_result_note *n = get(r, 1, sizeof(*n));
+	struct wm_result_note *n = result_get(r, 1, sizeof(*n));
 	va_list args;
 
 	if (!n)
@@ -85,7 +85,7 @@ void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *nam
 struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, const char *title,
 					const struct wm_result_column *columns, uint32_t nr_columns)
 {
-	struct wm_result_table *t = get(r, 1, sizeof(*t));
+	struct wm_result_table *t = result_get(r, 1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -102,8 +102,8 @@ struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, c
 struct wm_result_row *wm_result_row(struct wm_result *r, struct wm_result_table *t,
 				    struct wm_result_row *above, union wm_cell **ret_cells)
 {
-	struct wm_result_row *row = get(r, 1, sizeof(*row)), **first, **last;
-	union wm_cell *cells = get(r, t->nr_columns, sizeof(*cells));
+	struct wm_result_row *row = result_get(r, 1, sizeof(*row)), **first, **last;
+	union wm_cell *cells = result_get(r, t->nr_columns, sizeof(*cells));
 
 	if (!row || !cells)
 		return NULL;
@@ -122,7 +122,7 @@ struct wm_result_row *wm_result_row(struct wm_result *r, struct wm_result_table 
 struct wm_result_row *wm_result_call(struct wm_result *r, struct wm_result_row *above,
 				     const char *label, uint64_t weight, double share)
 {
-	struct wm_result_row *row = get(r, 1, sizeof(*row));
+	struct wm_result_row *row = result_get(r, 1, sizeof(*row));
 
 	if (!row)
 		return NULL;

@@ -24,8 +24,8 @@ static bool is_list_of_numbers(const struct wm_type *t)
 	return t->kind == WM_TYPE_LIST && t->element.type->kind <= WM_TYPE_SIGNED;
 }
 
-static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
-		      struct wm_sample_fields *f)
+static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t,
+			     struct wm_sample_fields *f)
 {
 	struct wm_field_ref registers, stack;
 
@@ -52,7 +52,7 @@ static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 	s->any_period |= f->period.type != NULL;
 }
 
-static int bind(struct wm_samples *s)
+static int sample_bind(struct wm_samples *s)
 {
 	const struct wm_pass_input *in = s->pass->in;
 
@@ -65,7 +65,7 @@ static int bind(struct wm_samples *s)
 			return -ENOMEM;
 		for (uint32_t k = 0; k < t->nr_types; k++)
 			if (wm_pass_selects(s->pass, i, t->types[k]))
-				bind_type(s, t->types[k], &s->fields[i][k]);
+				sample_bind_type(s, t->types[k], &s->fields[i][k]);
 	}
 	return s->fields ? 0 : -ENOMEM;
 }
@@ -76,7 +76,7 @@ int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weig
 	int err;
 
 	*s = (struct wm_samples){.pass = pass, .count = weight && !strcmp(weight, "count")};
-	err = bind(s);
+	err = sample_bind(s);
 	if (!err && weight && !s->count && strcmp(weight, "period") != 0)
 		err = wm_key_fields(pass, weight, &s->weights, diag);
 	s->count |= !s->weights && !s->any_period;
@@ -125,7 +125,7 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
  * Replaces the first address of the chain by that of the event, which is more exact for precise
  * events.
  */
-static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
+static void sample_put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
 	uint32_t i = 0;
 
@@ -195,7 +195,7 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 	else if (ip && ret[0] == USER_MARKER && sight->event->mode == WM_MODE_KERNEL)
 		nr = put_kernel_end(ret, nr, ip->u);
 	else if (ip)
-		put_end(ret, nr, ip->u);
+		sample_put_end(ret, nr, ip->u);
 	return nr;
 }
 

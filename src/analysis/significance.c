@@ -18,7 +18,7 @@ static double at_least_tiny(double v)
 }
 
 /* The continued fraction of the incomplete beta function. */
-static double fraction(double a, double b, double x)
+static double significance_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 / at_least_tiny(1 - (a + b) * x / (a + 1)), h = d;
 
@@ -47,8 +47,8 @@ static double incomplete_beta(double a, double b, double x)
 	if (x <= 0 || x >= 1)
 		return x <= 0 ? 0 : 1;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return x < (a + 1) / (a + b + 2) ? front * fraction(a, b, x) / a
-					 : 1 - front * fraction(b, a, 1 - x) / b;
+	return x < (a + 1) / (a + b + 2) ? front * significance_fraction(a, b, x) / a
+					 : 1 - front * significance_fraction(b, a, 1 - x) / b;
 }
 
 /* The mean, and the square of its standard error. */

@@ -242,8 +242,8 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
  * nor a marker, only its innermost frame is reliable; perf also drops the
  * others.
  */
-static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
-			const uint64_t *addresses, uint32_t nr, uint64_t hash)
+static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
+			       const uint64_t *addresses, uint32_t nr, uint64_t hash)
 {
 	uint32_t nr_frames = 0, frame;
 
@@ -285,7 +285,7 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
  * Adds a chain to the cache. A full cache is cleared, because chains of exited processes are not
  * needed any more; those in use are added again.
  */
-static bool remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
+static bool stacks_remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 {
 	uint32_t nr;
 
@@ -314,8 +314,8 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 	while (wm_table_next(&s->chain_table, &w))
 		if (s->chains[w.index].hash == hash)
 			return s->chains[w.index].stack;
-	id = resolve(s, pid, mode, addresses, nr, hash);
-	return id == UINT32_MAX || remember(s, hash, id) ? id : UINT32_MAX;
+	id = stacks_resolve(s, pid, mode, addresses, nr, hash);
+	return id == UINT32_MAX || stacks_remember(s, hash, id) ? id : UINT32_MAX;
 }
 
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr)

@@ -14,14 +14,14 @@
 /*
  * Returns perf's name of the object: the last part of a path, "[kernel.kallsyms]" or "[unknown]".
  */
-static const char *dso_of(const struct wm_frame *f)
+static const char *stacks_name_dso_of(const struct wm_frame *f)
 {
 	return f->place.module ? f->place.module->name : "[unknown]";
 }
 
 uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame)
 {
-	const char *name = dso_of(&s->frames[frame]);
+	const char *name = stacks_name_dso_of(&s->frames[frame]);
 	uint32_t id = wm_names_id(s->names, name, strlen(name));
 
 	return id == WM_NAMES_NONE ? 0 : id;
@@ -126,8 +126,8 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
  * Writes the source line; if unknown, the function and the offset in it; else the object and the
  * address in it, as perf does.
  */
-static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_frame *line,
-		    char *text, size_t bytes)
+static int stacks_name_put_line(struct wm_stacks *s, uint32_t frame,
+				const struct wm_elf_frame *line, char *text, size_t bytes)
 {
 	const struct wm_frame *f = &s->frames[frame];
 	const struct wm_symbol *symbol;
@@ -146,7 +146,7 @@ static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_fra
 		(void)wm_symbols_address(s->symbols, &f->place, &address);
 	if (symbol)
 		return snprintf(text, bytes, "%s+%" PRIu64, symbol->name, address - symbol->start);
-	return snprintf(text, bytes, "%s[%" PRIx64 "]", dso_of(f), address);
+	return snprintf(text, bytes, "%s[%" PRIx64 "]", stacks_name_dso_of(f), address);
 }
 
 uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame)
@@ -161,7 +161,7 @@ uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame)
 
 	if (found && found->nr)
 		line = &found->frames[s->inlines ? found->nr - 1 : 0];
-	bytes = put_line(s, frame, line, text, sizeof(text));
+	bytes = stacks_name_put_line(s, frame, line, text, sizeof(text));
 	id = wm_names_id(s->names, text,
 			 (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1);
 	return id == WM_NAMES_NONE ? 0 : id;
@@ -189,7 +189,7 @@ static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules,
 }
 
 /* Sorts modules by their number of addresses without a name. */
-static int by_count(const void *a, const void *b, void *counts)
+static int stacks_name_by_count(const void *a, const void *b, void *counts)
 {
 	uint32_t x = ((const uint32_t *)counts)[*(const uint32_t *)a];
 	uint32_t y = ((const uint32_t *)counts)[*(const uint32_t *)b];
@@ -218,7 +218,7 @@ static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *cou
 	for (uint32_t i = 0; order && i < nr; i++)
 		order[i] = i;
 	if (order)
-		qsort_r(order, nr, sizeof(*order), by_count, counts);
+		qsort_r(order, nr, sizeof(*order), stacks_name_by_count, counts);
 	for (uint32_t i = 0; order && i < nr && counts[order[i]]; i++) {
 		if (i < NOTED_MODULES) {
 			note_module(s, r, wm_modules_at(modules, order[i]), counts[order[i]]);

@@ -21,7 +21,7 @@ void wm_followed_done(struct wm_followed *f)
 
 /* ---- members -------------------------------------------------------------------- */
 
-static int put(struct wm_followed *f, int64_t tid, bool follow)
+static int task_filter_put(struct wm_followed *f, int64_t tid, bool follow)
 {
 	const struct wm_task *task = wm_tasks_get(f->tasks, (int32_t)tid);
 	uint8_t *grown;
@@ -44,14 +44,14 @@ static int put(struct wm_followed *f, int64_t tid, bool follow)
 	return 0;
 }
 
-static bool is_member(const struct wm_followed *f, int64_t tid)
+static bool task_filter_is_member(const struct wm_followed *f, int64_t tid)
 {
 	const struct wm_task *task = wm_tasks_find(f->tasks, (int32_t)tid);
 
 	return task && task->index < f->nr_members && f->members[task->index];
 }
 
-static bool is_named(const struct wm_followed *f, pid_t tid)
+static bool task_filter_is_named(const struct wm_followed *f, pid_t tid)
 {
 	for (size_t i = 0; i < f->nr_named; i++) {
 		if (f->named[i] == tid)
@@ -98,7 +98,7 @@ int wm_followed_bind(struct wm_followed *f, const struct wm_trace *t, struct wm_
 	}
 	f->told = f->fork && f->comm && f->exit;
 	for (size_t i = 0; first && i < f->nr_named && !err; i++)
-		err = put(f, f->named[i], true);
+		err = task_filter_put(f, f->named[i], true);
 	return err;
 }
 
@@ -112,7 +112,8 @@ static int on_comm(struct wm_followed *f, const struct wm_event *e)
 
 	if (!(wm_field_ref_integer(&f->misc, e, 0) & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	return f->children || is_named(f, (pid_t)tid) ? put(f, tid, true) : 0;
+	return f->children || task_filter_is_named(f, (pid_t)tid) ? task_filter_put(f, tid, true)
+								  : 0;
 }
 
 int wm_followed_feed(struct wm_followed *f, const struct wm_event *e)
@@ -120,14 +121,15 @@ int wm_followed_feed(struct wm_followed *f, const struct wm_event *e)
 	if (e->type == f->comm)
 		return on_comm(f, e);
 	if (e->type == f->exit)
-		return put(f, wm_field_ref_integer(&f->ended, e, -1), false);
+		return task_filter_put(f, wm_field_ref_integer(&f->ended, e, -1), false);
 	if (e->type != f->fork)
 		return 0;
-	return put(f, wm_field_ref_integer(&f->tid, e, -1),
-		   f->children && is_member(f, wm_field_ref_integer(&f->parent, e, -1)));
+	return task_filter_put(
+	    f, wm_field_ref_integer(&f->tid, e, -1),
+	    f->children && task_filter_is_member(f, wm_field_ref_integer(&f->parent, e, -1)));
 }
 
 bool wm_followed_has(const struct wm_followed *f, const struct wm_event *e)
 {
-	return !f->told || is_member(f, e->tid);
+	return !f->told || task_filter_is_member(f, e->tid);
 }

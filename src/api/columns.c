@@ -65,7 +65,7 @@ static struct place place_in(const struct waymark_type *type, const char *name)
 	return (struct place){-1, 0};
 }
 
-static enum waymark_column_kind kind_of(const struct wm_type *t)
+static enum waymark_column_kind columns_kind_of(const struct wm_type *t)
 {
 	switch (t->kind) {
 	case WM_TYPE_UNSIGNED:
@@ -92,7 +92,7 @@ static enum waymark_column_kind common(enum waymark_column_kind a, enum waymark_
 }
 
 /* Finds the field in all selected types. 0, or -ENOENT when none has it. */
-static int find_field(const struct waymark_reader *r, struct column *c, const char *name)
+static int columns_find_field(const struct waymark_reader *r, struct column *c, const char *name)
 {
 	const struct waymark_trace *t = r->trace;
 	enum waymark_column_kind kind = WAYMARK_COLUMN_AUTO;
@@ -107,8 +107,8 @@ static int find_field(const struct waymark_reader *r, struct column *c, const ch
 		c->places[i] = p;
 		if (p.part >= 0 &&
 		    wm_select_is_wanted(&r->select.events, type->trace, type->type->index))
-			kind =
-			    common(kind, kind_of(type->type->parts[p.part]->members[p.index].type));
+			kind = common(kind, columns_kind_of(
+						type->type->parts[p.part]->members[p.index].type));
 	}
 	if (c->kind == WAYMARK_COLUMN_AUTO)
 		c->kind = kind;
@@ -128,7 +128,7 @@ static int make_column(struct waymark_columns *cs, struct column *c, const char 
 		err = 0;
 	}
 	if (err)
-		err = find_field(cs->reader, c, name);
+		err = columns_find_field(cs->reader, c, name);
 	if (err)
 		return err;
 	c->data = calloc(cs->nr_rows + 1, sizeof(uint64_t));
@@ -195,7 +195,7 @@ WM_API void waymark_columns_close(struct waymark_columns *cs)
 
 /* --- one row ------------------------------------------------------------------------------ */
 
-static int put_text(struct column *c, const void *bytes, uint64_t count)
+static int columns_put_text(struct column *c, const void *bytes, uint64_t count)
 {
 	if (c->text_room - c->text_bytes < count) {
 		uint64_t room = c->text_room ? 2 * c->text_room : 4096;
@@ -216,7 +216,7 @@ static int put_text(struct column *c, const void *bytes, uint64_t count)
 }
 
 /* Stores an integer. Returns whether the column's kind can hold it. */
-static bool put_integer(struct column *c, uint64_t row, uint64_t n, bool is_signed)
+static bool columns_put_integer(struct column *c, uint64_t row, uint64_t n, bool is_signed)
 {
 	bool negative = is_signed && (int64_t)n < 0;
 
@@ -228,7 +228,7 @@ static bool put_integer(struct column *c, uint64_t row, uint64_t n, bool is_sign
 	return c->kind == WAYMARK_COLUMN_UINT64 ? !negative : is_signed || n <= INT64_MAX;
 }
 
-static bool put_real(struct column *c, uint64_t row, double d)
+static bool columns_put_real(struct column *c, uint64_t row, double d)
 {
 	if (c->kind == WAYMARK_COLUMN_DOUBLE) {
 		((double *)c->data)[row] = d;
@@ -249,34 +249,34 @@ static bool put_real(struct column *c, uint64_t row, double d)
  * Stores text, bytes, and labels of values in a column of text. Returns 1 when it was stored, 0
  * when the value has no text, or -errno.
  */
-static int put_bytes(struct column *c, const struct wm_item *i)
+static int columns_put_bytes(struct column *c, const struct wm_item *i)
 {
 	const char *label;
 
 	if (i->member->type->kind == WM_TYPE_STRING || i->member->type->kind == WM_TYPE_BYTES)
-		return put_text(c, i->bytes, i->count) ?: 1;
+		return columns_put_text(c, i->bytes, i->count) ?: 1;
 	label = i->member->type->is_enum ? wm_type_label(i->member->type, i) : NULL;
-	return label ? put_text(c, label, strlen(label)) ?: 1 : 0;
+	return label ? columns_put_text(c, label, strlen(label)) ?: 1 : 0;
 }
 
-static int put_item(struct column *c, uint64_t row, const struct wm_item *i)
+static int columns_put_item(struct column *c, uint64_t row, const struct wm_item *i)
 {
 	if (c->kind == WAYMARK_COLUMN_TEXT)
-		return put_bytes(c, i);
+		return columns_put_bytes(c, i);
 	switch (i->member->type->kind) {
 	case WM_TYPE_UNSIGNED:
 	case WM_TYPE_BOOL:
-		return put_integer(c, row, i->u, false);
+		return columns_put_integer(c, row, i->u, false);
 	case WM_TYPE_SIGNED:
-		return put_integer(c, row, i->u, true);
+		return columns_put_integer(c, row, i->u, true);
 	case WM_TYPE_FLOAT:
-		return put_real(c, row, i->f);
+		return columns_put_real(c, row, i->f);
 	default:
 		return 0;
 	}
 }
 
-static int put_field(struct column *c, uint64_t row, const struct waymark_event *e)
+static int columns_put_field(struct column *c, uint64_t row, const struct waymark_event *e)
 {
 	const struct place *p = &c->places[e->type->number];
 	uint32_t at;
@@ -288,28 +288,29 @@ static int put_field(struct column *c, uint64_t row, const struct waymark_event 
 		at = at < e->parts[p->part].end ? e->values[at].next : at;
 	if (at >= e->parts[p->part].end) /* the part was not decoded */
 		return 0;
-	return put_item(c, row, (const struct wm_item *)&e->values[at]);
+	return columns_put_item(c, row, (const struct wm_item *)&e->values[at]);
 }
 
-static int put_comm(struct waymark_columns *cs, struct column *c, const struct waymark_event *e)
+static int columns_put_comm(struct waymark_columns *cs, struct column *c,
+			    const struct waymark_event *e)
 {
 	uint32_t bytes;
 	const char *comm = waymark_comm(cs->reader, e, &bytes);
 
-	return bytes ? put_text(c, comm, bytes) ?: 1 : 0;
+	return bytes ? columns_put_text(c, comm, bytes) ?: 1 : 0;
 }
 
 /* Stores a value in a row. Returns 1, 0 when the row has no value, or -errno. */
-static int put(struct waymark_columns *cs, struct column *c, uint64_t row,
-	       const struct waymark_event *e)
+static int columns_put(struct waymark_columns *cs, struct column *c, uint64_t row,
+		       const struct waymark_event *e)
 {
 	int64_t n;
 
 	switch (c->source) {
 	case FIELD:
-		return put_field(c, row, e);
+		return columns_put_field(c, row, e);
 	case COMM:
-		return put_comm(cs, c, e);
+		return columns_put_comm(cs, c, e);
 	case TIME:
 		n = e->time_ns;
 		break;
@@ -331,14 +332,14 @@ static int put(struct waymark_columns *cs, struct column *c, uint64_t row,
 	}
 	if (c->kind == WAYMARK_COLUMN_TEXT || n == (c->source == TIME ? WAYMARK_NO_TIME : -1))
 		return 0;
-	return put_integer(c, row, (uint64_t)n, true);
+	return columns_put_integer(c, row, (uint64_t)n, true);
 }
 
-static int put_row(struct waymark_columns *cs, uint64_t row, const struct waymark_event *e)
+static int columns_put_row(struct waymark_columns *cs, uint64_t row, const struct waymark_event *e)
 {
 	for (uint32_t i = 0; i < cs->nr; i++) {
 		struct column *c = &cs->list[i];
-		int got = put(cs, c, row, e);
+		int got = columns_put(cs, c, row, e);
 
 		if (got < 0)
 			return got;
@@ -360,7 +361,7 @@ WM_API int64_t waymark_columns_fill(struct waymark_columns *cs)
 	for (uint32_t i = 0; i < cs->nr; i++)
 		cs->list[i].text_bytes = 0;
 	while (!err && row < cs->nr_rows && (got = waymark_next(cs->reader, &e)) == 1)
-		err = put_row(cs, row++, e);
+		err = columns_put_row(cs, row++, e);
 	return err ? err : got < 0 ? got : (int64_t)row;
 }
 

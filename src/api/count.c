@@ -43,8 +43,8 @@ struct waymark_counters {
 /* --- events and targets ------------------------------------------------------------------- */
 
 /* Sets the filter of the events from `before` on, if there is one. */
-static int add_filter(struct waymark_counters *c, const char *name, const char *filter,
-		      size_t before, struct wm_diag *diag)
+static int api_count_add_filter(struct waymark_counters *c, const char *name, const char *filter,
+				size_t before, struct wm_diag *diag)
 {
 	bool wild = wm_glob_is_pattern(name, strlen(name));
 	size_t nr_left_out;
@@ -66,8 +66,8 @@ static int add_filter(struct waymark_counters *c, const char *name, const char *
 }
 
 /* Resolves a name, which may denote events of the kernel or of programs. */
-static int find_event(struct waymark_counters *c, const char *name, const char *filter,
-		      struct wm_diag *diag)
+static int api_count_find_event(struct waymark_counters *c, const char *name, const char *filter,
+				struct wm_diag *diag)
 {
 	const struct wm_recorder_plan *programs = &c->programs.plan;
 	size_t before = c->defs.nr;
@@ -77,25 +77,26 @@ static int find_event(struct waymark_counters *c, const char *name, const char *
 	if (!wm_counting_means_programs(programs, &c->space, name, 0, &user))
 		got = wm_event_name_resolve(&c->space, name, &c->defs, diag);
 	if (got > 0)
-		return add_filter(c, name, filter, before, diag);
+		return api_count_add_filter(c, name, filter, before, diag);
 	if (got && !wm_counting_means_programs(programs, &c->space, name, got, &user))
 		return got;
 	*diag = (struct wm_diag){.offset = -1};
 	return wm_api_programs_add(&c->programs, user, filter, diag);
 }
 
-static int find_events(struct waymark_counters *c, const struct waymark_count_options *o,
-		       struct waymark_error *error)
+static int api_count_find_events(struct waymark_counters *c, const struct waymark_count_options *o,
+				 struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	int err = 0;
 
 	for (uint32_t i = 0; i < o->nr_events && !err; i++)
-		err = find_event(c, o->events[i], o->filters ? o->filters[i] : NULL, &diag);
+		err =
+		    api_count_find_event(c, o->events[i], o->filters ? o->filters[i] : NULL, &diag);
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
-static int add_threads(struct waymark_counters *c, pid_t pid, struct waymark_error *error)
+static int api_count_add_threads(struct waymark_counters *c, pid_t pid, struct waymark_error *error)
 {
 	pid_t *tids, *grown;
 	size_t nr;
@@ -127,13 +128,13 @@ static int add_these(struct waymark_counters *c, const int32_t *tids, uint32_t n
 	return 0;
 }
 
-static bool counts_command(const struct waymark_count_options *o)
+static bool api_count_of_command(const struct waymark_count_options *o)
 {
 	return o->command && !o->nr_pids && !o->nr_tids && !o->everything;
 }
 
-static int find_whose(struct waymark_counters *c, const struct waymark_count_options *o,
-		      struct waymark_error *error)
+static int api_count_find_whose(struct waymark_counters *c, const struct waymark_count_options *o,
+				struct waymark_error *error)
 {
 	int err = 0;
 
@@ -144,18 +145,19 @@ static int find_whose(struct waymark_counters *c, const struct waymark_count_opt
 			   : 0;
 	}
 	for (uint32_t i = 0; i < o->nr_pids && !err; i++)
-		err = add_threads(c, o->pids[i], error);
+		err = api_count_add_threads(c, o->pids[i], error);
 	if (err || o->nr_pids)
 		return err;
 	if (o->nr_tids)
 		return add_these(c, o->tids, o->nr_tids, error);
-	return o->command ? add_these(c, &c->child.pid, 1, error) : add_threads(c, getpid(), error);
+	return o->command ? add_these(c, &c->child.pid, 1, error)
+			  : api_count_add_threads(c, getpid(), error);
 }
 
 /* --- lifecycle ---------------------------------------------------------------------------- */
 
-static int hold_command(struct waymark_counters *c, const struct waymark_count_options *o,
-			struct waymark_error *error)
+static int api_count_hold_command(struct waymark_counters *c, const struct waymark_count_options *o,
+				  struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	sigset_t mask;
@@ -163,7 +165,7 @@ static int hold_command(struct waymark_counters *c, const struct waymark_count_o
 
 	(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	err = wm_counting_programs_hold(&c->programs.run, (char *const *)o->command,
-					counts_command(o), &mask, &c->child, &diag);
+					api_count_of_command(o), &mask, &c->child, &diag);
 	if (err && diag.sentence[0])
 		return wm_api_fail_said(error, err, &diag);
 	if (err)
@@ -172,8 +174,9 @@ static int hold_command(struct waymark_counters *c, const struct waymark_count_o
 	return 0;
 }
 
-static int open_counters(struct waymark_counters *c, const struct waymark_count_options *o,
-			 struct waymark_error *error)
+static int api_count_open_counters(struct waymark_counters *c,
+				   const struct waymark_count_options *o,
+				   struct waymark_error *error)
 {
 	const struct wm_counters_plan plan = {
 	    .defs = &c->defs,
@@ -184,7 +187,7 @@ static int open_counters(struct waymark_counters *c, const struct waymark_count_
 	    .cpus = c->cpus,
 	    .nr_cpus = c->nr_cpus,
 	    .inherit = !o->everything && !o->alone,
-	    .on_exec = counts_command(o),
+	    .on_exec = api_count_of_command(o),
 	};
 	int err = wm_counters_open(&plan, &c->counters);
 
@@ -194,13 +197,13 @@ static int open_counters(struct waymark_counters *c, const struct waymark_count_
 	return err ? wm_api_fail(error, err, "out of memory") : 0;
 }
 
-static int go(struct waymark_counters *c, const struct waymark_count_options *o,
-	      struct waymark_error *error)
+static int api_count_go(struct waymark_counters *c, const struct waymark_count_options *o,
+			struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	int err = 0;
 
-	if (!counts_command(o)) {
+	if (!api_count_of_command(o)) {
 		err = wm_counting_programs_attach(&c->programs.run, &diag);
 		wm_counters_enable(c->counters);
 	}
@@ -219,35 +222,35 @@ static int go(struct waymark_counters *c, const struct waymark_count_options *o,
 	return wm_api_fail(error, err, "cannot run '%.200s': %s", o->command[0], strerror(-err));
 }
 
-static int begin(struct waymark_counters *c, const struct waymark_count_options *o,
-		 struct waymark_error *error)
+static int api_count_begin(struct waymark_counters *c, const struct waymark_count_options *o,
+			   struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	int err = wm_api_programs_init(&c->programs, o, &c->words, error);
 
 	if (!err)
-		err = find_events(c, o, error);
+		err = api_count_find_events(c, o, error);
 	if (err)
 		return err;
 	err = wm_api_programs_open(&c->programs, c->defs.nr != 0, &diag);
 	if (err)
 		return wm_api_fail_said(error, err, &diag);
 	if (o->command)
-		err = hold_command(c, o, error);
+		err = api_count_hold_command(c, o, error);
 	if (err)
 		return err;
-	err = find_whose(c, o, error);
+	err = api_count_find_whose(c, o, error);
 	if (!err)
-		err = open_counters(c, o, error);
+		err = api_count_open_counters(c, o, error);
 	if (!err)
-		return go(c, o, error);
+		return api_count_go(c, o, error);
 	if (c->child.pid)
 		wm_child_drop(&c->child);
 	c->child.pid = 0;
 	return err;
 }
 
-static int check(const struct waymark_count_options *o, struct waymark_error *error)
+static int api_count_check(const struct waymark_count_options *o, struct waymark_error *error)
 {
 	if (!o->nr_events || !o->events)
 		return wm_api_fail(error, -EINVAL, "no event to count was given");
@@ -274,7 +277,7 @@ WM_API int waymark_count(const struct waymark_count_options *options, struct way
 	if (!err)
 		err = WM_API_COPY_IN(&o, options, preload, "options", error);
 	if (!err)
-		err = check(&o, error);
+		err = api_count_check(&o, error);
 	if (err)
 		return err;
 	c = calloc(1, sizeof(*c));
@@ -284,7 +287,7 @@ WM_API int waymark_count(const struct waymark_count_options *options, struct way
 	c->words = (struct wm_words){o.say, o.data};
 	wm_event_defs_init(&c->defs);
 	err = wm_event_space_open(&c->space, getenv("PATH"));
-	err = err ? wm_api_fail(error, err, "out of memory") : begin(c, &o, error);
+	err = err ? wm_api_fail(error, err, "out of memory") : api_count_begin(c, &o, error);
 	if (err) {
 		waymark_count_close(c);
 		return err;
@@ -317,7 +320,7 @@ WM_API int waymark_count_read(struct waymark_counters *c)
  * Reaps the child if it has ended. If other code of the program has already reaped it, its status
  * is unknown.
  */
-static void reap(struct waymark_counters *c)
+static void api_count_reap(struct waymark_counters *c)
 {
 	int status;
 	pid_t got;
@@ -358,15 +361,15 @@ WM_API int waymark_count_wait(struct waymark_counters *c, int timeout_ms, int *r
 			  : wait_end(c->child.pid, timeout_ms);
 		if (got <= 0)
 			return got;
-		reap(c);
+		api_count_reap(c);
 	}
 	*ret_status = c->status;
 	return 1;
 }
 
 /* Describes a counter of all threads (WM_COUNTERS_ALL) or of one. */
-static int tell(const struct waymark_counters *c, uint32_t i, size_t thread,
-		struct waymark_counter *ret)
+static int api_count_tell(const struct waymark_counters *c, uint32_t i, size_t thread,
+			  struct waymark_counter *ret)
 {
 	const struct wm_counters_event *e;
 	struct wm_counters_sum sum;
@@ -398,7 +401,7 @@ WM_API int waymark_counter(const struct waymark_counters *c, uint32_t i,
 			   struct waymark_counter *ret)
 {
 	struct waymark_counter counter;
-	int err = tell(c, i, WM_COUNTERS_ALL, &counter);
+	int err = api_count_tell(c, i, WM_COUNTERS_ALL, &counter);
 
 	return err ? err : WM_API_COPY_OUT(ret, &counter, why);
 }
@@ -407,7 +410,7 @@ WM_API int waymark_counter_thread(const struct waymark_counters *c, uint32_t i, 
 				  int32_t *ret_tid, struct waymark_counter *ret)
 {
 	struct waymark_counter counter;
-	int err = k < c->nr_tids ? tell(c, i, k, &counter) : -ERANGE;
+	int err = k < c->nr_tids ? api_count_tell(c, i, k, &counter) : -ERANGE;
 
 	if (!err)
 		err = WM_API_COPY_OUT(ret, &counter, why);

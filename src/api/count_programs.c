@@ -18,8 +18,8 @@
  * Finds the running processes to count: those given, those that the given threads belong to, or
  * this one.
  */
-static int find_pids(struct wm_api_programs *p, const struct waymark_count_options *o,
-		     struct wm_diag *diag)
+static int api_programs_find_pids(struct wm_api_programs *p, const struct waymark_count_options *o,
+				  struct wm_diag *diag)
 {
 	bool self = !o->nr_pids && !o->nr_tids && !o->everything && !o->command;
 	size_t nr = o->nr_pids;
@@ -62,7 +62,7 @@ int wm_api_programs_init(struct wm_api_programs *p, const struct waymark_count_o
 	};
 	err = failed ? -ENOMEM : wm_recorder_events_init(&p->events, &rules);
 	if (!err)
-		err = find_pids(p, o, &diag);
+		err = api_programs_find_pids(p, o, &diag);
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
@@ -107,7 +107,7 @@ int wm_api_programs_open(struct wm_api_programs *p, bool beside, struct wm_diag 
 
 /* ---- while it runs ------------------------------------------------------------------- */
 
-static void on_end(pid_t pid, int status, void *data)
+static void api_programs_on_end(pid_t pid, int status, void *data)
 {
 	(void)pid;
 	(void)status;
@@ -119,7 +119,7 @@ int wm_api_programs_wait(struct wm_api_programs *p, pid_t pid, int timeout_ms)
 	uint64_t end_ns = wm_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
 	struct wm_watch *watch = NULL;
 	bool ended = false;
-	int got = wm_loop_process(p->loop, pid, on_end, &ended, &watch);
+	int got = wm_loop_process(p->loop, pid, api_programs_on_end, &ended, &watch);
 
 	if (got == -ESRCH)
 		return 1;
@@ -138,7 +138,7 @@ int wm_api_programs_wait(struct wm_api_programs *p, pid_t pid, int timeout_ms)
 }
 
 /* Reports losses when they have increased. */
-static void say_losses(struct wm_api_programs *p)
+static void api_programs_say_losses(struct wm_api_programs *p)
 {
 	struct wm_tally_totals now, more;
 
@@ -160,7 +160,7 @@ void wm_api_programs_read(struct wm_api_programs *p)
 	for (int i = 0; i < STEPS_MAX && wm_loop_step(p->loop, 0) > 0; i++)
 		;
 	wm_tally_read(p->run.tally);
-	say_losses(p);
+	api_programs_say_losses(p);
 }
 
 /* ---- results --------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static bool was_found(const struct wm_api_programs *p, const char *name)
 }
 
 /* Returns the i-th name without wildcards that matched no event; NULL: there are fewer. */
-static const char *missing(const struct wm_api_programs *p, size_t i)
+static const char *api_programs_missing(const struct wm_api_programs *p, size_t i)
 {
 	for (uint32_t rule = 0; rule < p->plan.nr_asked; rule++) {
 		const char *name = wm_rules_glob(p->events.rules, rule);
@@ -193,7 +193,7 @@ int wm_api_programs_tell(const struct wm_api_programs *p, size_t i, size_t threa
 
 	if (!p->run.tally)
 		return -ERANGE;
-	c.name = i < nr ? wm_tally_name(p->run.tally, i) : missing(p, i - nr);
+	c.name = i < nr ? wm_tally_name(p->run.tally, i) : api_programs_missing(p, i - nr);
 	if (!c.name)
 		return -ERANGE;
 	c.value = c.counted = i < nr ? wm_tally_count(p->run.tally, i, thread) : 0;

@@ -35,7 +35,7 @@ static int add_file(struct waymark_list *l, const char *path, struct waymark_err
 	return err ? wm_api_fail(error, -ENOMEM, "out of memory") : 0;
 }
 
-static int add_process(struct waymark_list *l, pid_t pid, struct waymark_error *error)
+static int api_list_add_process(struct waymark_list *l, pid_t pid, struct waymark_error *error)
 {
 	int err = wm_inventory_add_process(&l->programs, pid, true);
 
@@ -53,15 +53,15 @@ static int add_process(struct waymark_list *l, pid_t pid, struct waymark_error *
 	return 0;
 }
 
-static int add_programs(struct waymark_list *l, const struct waymark_list_options *o,
-			struct waymark_error *error)
+static int api_list_add_programs(struct waymark_list *l, const struct waymark_list_options *o,
+				 struct waymark_error *error)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < o->nr_files; i++)
 		err = add_file(l, o->files[i], error);
 	for (uint32_t i = 0; !err && i < o->nr_pids; i++)
-		err = add_process(l, o->pids[i], error);
+		err = api_list_add_process(l, o->pids[i], error);
 	if (err || !(o->flags & WAYMARK_LIST_PROCESSES))
 		return err;
 	err = wm_inventory_add_all_processes(&l->programs);
@@ -69,8 +69,8 @@ static int add_programs(struct waymark_list *l, const struct waymark_list_option
 }
 
 /* Returns how many kernel events match, or the error. */
-static int find_kernel(struct waymark_list *l, const struct waymark_list_options *o,
-		       struct wm_diag *diag)
+static int api_list_find_kernel(struct waymark_list *l, const struct waymark_list_options *o,
+				struct wm_diag *diag)
 {
 	if (o->nr_pids)
 		l->kernel.space.root = wm_event_space_root(o->pids[0], l->root);
@@ -78,7 +78,7 @@ static int find_kernel(struct waymark_list *l, const struct waymark_list_options
 		       : wm_inventory_kernel_find_all(&l->kernel, diag);
 }
 
-static int make_rules(struct waymark_list *l, struct waymark_error *error)
+static int api_list_make_rules(struct waymark_list *l, struct waymark_error *error)
 {
 	const struct wm_rules_options none = {0};
 	struct wm_diag diag = {.offset = -1};
@@ -147,18 +147,18 @@ static int fail_unmatched(const struct waymark_list *l, int kernel_err, const st
 			   is_near ? "; " : "", is_near ? near : "");
 }
 
-static int fill(struct waymark_list *l, const struct waymark_list_options *o,
-		struct waymark_error *error)
+static int api_list_fill(struct waymark_list *l, const struct waymark_list_options *o,
+			 struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = l->glob ? make_rules(l, error) : 0, kernel_err = 0;
+	int err = l->glob ? api_list_make_rules(l, error) : 0, kernel_err = 0;
 
 	if (!err)
-		err = add_programs(l, o, error);
+		err = api_list_add_programs(l, o, error);
 	if (err)
 		return err;
 	if (o->flags & WAYMARK_LIST_KERNEL)
-		kernel_err = find_kernel(l, o, &diag);
+		kernel_err = api_list_find_kernel(l, o, &diag);
 	if (kernel_err == -ENOMEM || enter_all(l))
 		return wm_api_fail(error, -ENOMEM, "out of memory");
 	if (l->glob && !l->nr)
@@ -166,7 +166,7 @@ static int fill(struct waymark_list *l, const struct waymark_list_options *o,
 	return 0;
 }
 
-static int check(const struct waymark_list_options *o, struct waymark_error *error)
+static int api_list_check(const struct waymark_list_options *o, struct waymark_error *error)
 {
 	if (o->flags & ~(WAYMARK_LIST_KERNEL | WAYMARK_LIST_PROCESSES | WAYMARK_LIST_PLACES))
 		return wm_api_fail(error, -EINVAL, "unknown flag");
@@ -190,7 +190,7 @@ WM_API int waymark_list(const struct waymark_list_options *options, struct wayma
 	if (!err && options)
 		err = WM_API_COPY_IN(&o, options, flags, "options", error);
 	if (!err)
-		err = check(&o, error);
+		err = api_list_check(&o, error);
 	if (err)
 		return err;
 	if (!o.nr_files && !o.nr_pids && !(o.flags & ~WAYMARK_LIST_PLACES))
@@ -205,7 +205,7 @@ WM_API int waymark_list(const struct waymark_list_options *options, struct wayma
 	if (wm_inventory_kernel_open(&l->kernel, true, getenv("PATH")) < 0)
 		err = wm_api_fail(error, -ENOMEM, "out of memory");
 	else
-		err = fill(l, &o, error);
+		err = api_list_fill(l, &o, error);
 	l->glob = NULL; /* the glob belongs to the caller */
 	if (err) {
 		waymark_list_close(l);

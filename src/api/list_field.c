@@ -12,7 +12,7 @@
 
 /* --- the kernel's fields --------------------------------------------------------------------- */
 
-static void forget(struct wm_api_list_format *f)
+static void list_field_forget(struct wm_api_list_format *f)
 {
 	if (f->is_read)
 		wm_event_fields_done(&f->fields);
@@ -21,20 +21,21 @@ static void forget(struct wm_api_list_format *f)
 
 void wm_api_list_forget_fields(struct waymark_list *l)
 {
-	forget(&l->begin);
-	forget(&l->end);
+	list_field_forget(&l->begin);
+	list_field_forget(&l->end);
 	l->asked = WAYMARK_NO_NUMBER;
 }
 
 /* Returns the exit of a system call that was named without entry or exit; NULL: none. */
-static const struct wm_event_def *end_of(const struct waymark_list *l, const struct wm_event_def *d)
+static const struct wm_event_def *list_field_end_of(const struct waymark_list *l,
+						    const struct wm_event_def *d)
 {
 	return d + 1 < l->kernel.defs.defs + l->kernel.defs.nr && d[1].implied ? d + 1 : NULL;
 }
 
 static void read_fields(struct waymark_list *l, uint32_t i)
 {
-	const struct wm_event_def *d = l->entries[i].def, *end = end_of(l, d);
+	const struct wm_event_def *d = l->entries[i].def, *end = list_field_end_of(l, d);
 
 	if (l->asked == i)
 		return;

@@ -30,7 +30,7 @@ void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_
 
 /* --- in order ------------------------------------------------------------------------------ */
 
-static int begin_merge(struct waymark_reader *r, int64_t begin_ns)
+static int api_reader_begin_merge(struct waymark_reader *r, int64_t begin_ns)
 {
 	const struct wm_merge_options o = {begin_ns, r->end_ns, r->select.events.want_list, 1};
 
@@ -76,7 +76,7 @@ static void begin_walk(struct waymark_reader *r)
 	r->walk.packet = r->nr_shares ? r->share : 0;
 }
 
-static bool is_wanted(const struct waymark_reader *r, const struct wm_packet *p)
+static bool api_reader_is_wanted(const struct waymark_reader *r, const struct wm_packet *p)
 {
 	const struct wm_api_walk *w = &r->walk;
 
@@ -95,7 +95,7 @@ static int next_packet(struct waymark_reader *r)
 	for (;;) {
 		t = r->trace->traces[w->trace];
 		for (; w->packet < t->nr_packets; w->packet += w->step)
-			if (is_wanted(r, &t->packets[w->packet]))
+			if (api_reader_is_wanted(r, &t->packets[w->packet]))
 				break;
 		if (w->packet < t->nr_packets)
 			break;
@@ -117,7 +117,7 @@ static int next_packet(struct waymark_reader *r)
 	return t->ops->reader_begin(w->reader, &t->packets[w->packet - w->step]) ?: 1;
 }
 
-static int make_room(struct wm_api_walk *w)
+static int api_reader_make_room(struct wm_api_walk *w)
 {
 	struct waymark_event *more;
 
@@ -131,10 +131,10 @@ static int make_room(struct wm_api_walk *w)
 	return 0;
 }
 
-static int take_batch(struct waymark_reader *r)
+static int api_reader_take_batch(struct waymark_reader *r)
 {
 	struct wm_api_walk *w = &r->walk;
-	int err = make_room(w);
+	int err = api_reader_make_room(w);
 
 	w->nr_events = w->at = 0;
 	for (uint32_t i = 0; !err && i < w->batch.nr_events; i++) {
@@ -162,7 +162,7 @@ static int64_t next_walked(struct waymark_reader *r)
 		    w->open ? wm_batch_read(r->trace->traces[w->trace], w->reader, &w->batch) : 0;
 
 		if (got > 0)
-			got = take_batch(r) ?: 1;
+			got = api_reader_take_batch(r) ?: 1;
 		if (got < 0)
 			return got;
 		if (got && w->nr_events)
@@ -178,7 +178,7 @@ static int64_t next_walked(struct waymark_reader *r)
 
 /* --- interface ---------------------------------------------------------------------------- */
 
-static int check(const struct waymark_options *o, struct waymark_error *error)
+static int api_reader_check(const struct waymark_options *o, struct waymark_error *error)
 {
 	bool unordered = o->flags & WAYMARK_READ_UNORDERED;
 
@@ -207,7 +207,7 @@ WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_option
 	if (!err && options)
 		err = WM_API_COPY_IN(&o, options, flags, "options", error);
 	if (!err)
-		err = check(&o, error);
+		err = api_reader_check(&o, error);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
@@ -222,7 +222,7 @@ WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_option
 	err = wm_api_select(trace, &o, &r->select, error);
 	if (!err && r->unordered)
 		begin_walk(r);
-	else if (!err && (err = begin_merge(r, r->begin_ns)))
+	else if (!err && (err = api_reader_begin_merge(r, r->begin_ns)))
 		(void)wm_api_fail(error, err, "out of memory");
 	if (err) {
 		waymark_reader_close(r);
@@ -287,7 +287,7 @@ WM_API int waymark_seek(struct waymark_reader *r, int64_t time_ns)
 		r->begin_ns = time_ns;
 		begin_walk(r);
 	} else {
-		err = begin_merge(r, time_ns);
+		err = api_reader_begin_merge(r, time_ns);
 	}
 	r->err = err;
 	return err;

@@ -20,7 +20,7 @@
 
 /* --- options ------------------------------------------------------------------------------- */
 
-static int check(const struct waymark_record_options *o, struct waymark_error *error)
+static int api_record_check(const struct waymark_record_options *o, struct waymark_error *error)
 {
 	uint64_t bytes = o->buffer_bytes ? o->buffer_bytes : BUFFER_DEFAULT;
 	bool running = o->nr_pids || o->nr_tids || o->everything;
@@ -53,7 +53,7 @@ static int check(const struct waymark_record_options *o, struct waymark_error *e
 	return 0;
 }
 
-static void *copy(struct wm_arena *a, const void *data, size_t bytes, bool *failed)
+static void *api_record_copy(struct wm_arena *a, const void *data, size_t bytes, bool *failed)
 {
 	void *to = bytes ? wm_arena_copy(a, data, bytes) : NULL;
 
@@ -61,9 +61,9 @@ static void *copy(struct wm_arena *a, const void *data, size_t bytes, bool *fail
 	return to;
 }
 
-static char *copy_text(struct wm_arena *a, const char *text, bool *failed)
+static char *api_record_copy_text(struct wm_arena *a, const char *text, bool *failed)
 {
-	return text ? copy(a, text, strlen(text) + 1, failed) : NULL;
+	return text ? api_record_copy(a, text, strlen(text) + 1, failed) : NULL;
 }
 
 static char **copy_command(struct wm_arena *a, const char *const *command, bool *failed)
@@ -78,7 +78,7 @@ static char **copy_command(struct wm_arena *a, const char *const *command, bool 
 	to = wm_arena_array(a, nr + 1, sizeof(char *));
 	*failed |= !to;
 	for (size_t i = 0; to && i < nr; i++)
-		to[i] = copy_text(a, command[i], failed);
+		to[i] = api_record_copy_text(a, command[i], failed);
 	return to;
 }
 
@@ -89,11 +89,11 @@ char *wm_api_own_folder(struct wm_arena *a, bool *failed)
 	Dl_info info;
 
 	if (!dladdr((void *)(uintptr_t)waymark_record, &info) || !realpath(info.dli_fname, real))
-		return copy_text(a, ".", failed);
+		return api_record_copy_text(a, ".", failed);
 	slash = strrchr(real, '/');
 	if (slash)
 		*slash = '\0';
-	return copy_text(a, real, failed);
+	return api_record_copy_text(a, real, failed);
 }
 
 static int copy_options(struct waymark_recording *r, const struct waymark_record_options *o)
@@ -105,21 +105,21 @@ static int copy_options(struct waymark_recording *r, const struct waymark_record
 	r->words = (struct wm_words){o->say, o->data};
 	*p = (struct wm_recorder_plan){
 	    .events = &r->events,
-	    .dir = copy_text(a, o->folder, &failed),
+	    .dir = api_record_copy_text(a, o->folder, &failed),
 	    .format = o->ctf == 2 ? WM_TRACE_CTF2 : WM_TRACE_CTF1,
-	    .preload = copy_text(a, o->preload, &failed),
+	    .preload = api_record_copy_text(a, o->preload, &failed),
 	    .all = o->everything,
 	    .quiet = true,
-	    .pids = copy(a, o->pids, o->nr_pids * sizeof(pid_t), &failed),
+	    .pids = api_record_copy(a, o->pids, o->nr_pids * sizeof(pid_t), &failed),
 	    .nr_pids = o->nr_pids,
-	    .tids = copy(a, o->tids, o->nr_tids * sizeof(pid_t), &failed),
+	    .tids = api_record_copy(a, o->tids, o->nr_tids * sizeof(pid_t), &failed),
 	    .nr_tids = o->nr_tids,
-	    .cpus = copy(a, o->cpus, o->nr_cpus * sizeof(int), &failed),
+	    .cpus = api_record_copy(a, o->cpus, o->nr_cpus * sizeof(int), &failed),
 	    .nr_cpus = o->nr_cpus,
 	    .command = copy_command(a, o->command, &failed),
 	    .words = &r->words,
-	    .search = copy_text(a, getenv("PATH"), &failed),
-	    .runtime_dir = copy_text(a, getenv("XDG_RUNTIME_DIR"), &failed),
+	    .search = api_record_copy_text(a, getenv("PATH"), &failed),
+	    .runtime_dir = api_record_copy_text(a, getenv("XDG_RUNTIME_DIR"), &failed),
 	    .folder = wm_api_own_folder(a, &failed),
 	    .environment = environ,
 	};
@@ -130,7 +130,7 @@ static int copy_options(struct waymark_recording *r, const struct waymark_record
  * For a recording of single threads: finds their processes, and makes the filter for events of
  * programs.
  */
-static int find_whose(struct waymark_recording *r, struct wm_diag *diag)
+static int api_record_find_whose(struct waymark_recording *r, struct wm_diag *diag)
 {
 	struct wm_recorder_plan *p = &r->plan;
 	int err = wm_recorder_check_cpus(p->cpus, p->nr_cpus, diag);
@@ -179,7 +179,7 @@ WM_API int waymark_record(const struct waymark_record_options *options,
 	if (!err)
 		err = WM_API_COPY_IN(&o, options, data, "options", error);
 	if (!err)
-		err = check(&o, error);
+		err = api_record_check(&o, error);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
@@ -188,7 +188,7 @@ WM_API int waymark_record(const struct waymark_record_options *options,
 	wm_arena_init(&r->arena, ARENA_MAX);
 	err = copy_options(r, &o);
 	if (!err)
-		err = find_whose(r, &diag);
+		err = api_record_find_whose(r, &diag);
 	if (!err)
 		err = make_events(r, &o);
 	if (err)
@@ -275,7 +275,7 @@ static struct wm_sampling_how sampling_how(const struct waymark_record_how *how)
 }
 
 /* Passes the recorder's messages to the caller's function. */
-static void say_words(const struct waymark_recording *r, char *lines)
+static void api_record_say_words(const struct waymark_recording *r, char *lines)
 {
 	char *save = NULL;
 
@@ -283,8 +283,8 @@ static void say_words(const struct waymark_recording *r, char *lines)
 		wm_words_say(&r->words, "%s", line);
 }
 
-static int change_kernel(struct waymark_recording *r, const struct wm_kernel_asks *asks,
-			 struct waymark_error *error)
+static int api_record_change_kernel(struct waymark_recording *r, const struct wm_kernel_asks *asks,
+				    struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_msg_kernel_changed *now = malloc(sizeof(*now));
@@ -292,7 +292,7 @@ static int change_kernel(struct waymark_recording *r, const struct wm_kernel_ask
 	    now ? wm_tool_change_kernel(r->plan.dir, asks, r->plan.search, now, &diag) : -ENOMEM;
 
 	if (!err)
-		say_words(r, now->words);
+		api_record_say_words(r, now->words);
 	if (!err && now->err) {
 		err = now->err;
 		diag.column = now->column;
@@ -306,12 +306,12 @@ static int change_kernel(struct waymark_recording *r, const struct wm_kernel_ask
 }
 
 /* Sends all changes to the running recorder in one message. */
-static int change(struct waymark_recording *r, struct wm_recorder_events *e,
-		  struct waymark_error *error)
+static int api_record_change(struct waymark_recording *r, struct wm_recorder_events *e,
+			     struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_msg_changed now = {.h = {0}};
-	int err = e->later->nr ? change_kernel(r, e->later, error) : 0;
+	int err = e->later->nr ? api_record_change_kernel(r, e->later, error) : 0;
 
 	if (err)
 		return err;
@@ -341,8 +341,8 @@ static int begin_change(const struct waymark_recording *r, struct wm_recorder_ev
 	return err;
 }
 
-static int want(struct wm_recorder_events *e, const char *name,
-		const struct waymark_record_how *how, struct waymark_error *error)
+static int api_record_want(struct wm_recorder_events *e, const char *name,
+			   const struct waymark_record_how *how, struct waymark_error *error)
 {
 	const struct wm_recorder_wanted wanted = {
 	    .glob = name,
@@ -373,19 +373,19 @@ WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 	if (!err)
 		err = check_how(&h, error);
 	if (err || !r->recorder)
-		return err ? err : want(&r->events, name, &h, error);
+		return err ? err : api_record_want(&r->events, name, &h, error);
 	err = begin_change(r, &later, &asks);
 	if (err)
 		return wm_api_fail(error, err, "out of memory");
-	err = want(&later, name, &h, error);
+	err = api_record_want(&later, name, &h, error);
 	if (!err)
-		err = change(r, &later, error);
+		err = api_record_change(r, &later, error);
 	wm_kernel_asks_done(&asks);
 	wm_recorder_events_done(&later);
 	return err;
 }
 
-/* Stores exclusions, which complete() applies after all other rules. 0 or -ENOMEM. */
+/* Stores exclusions, which api_record_complete() applies after all other rules. 0 or -ENOMEM. */
 static int keep_excluded(struct waymark_recording *r, const char *name)
 {
 	const char **grown = wm_arena_grow(&r->arena, r->excluded, r->nr_excluded, sizeof(*grown));
@@ -418,7 +418,7 @@ WM_API int waymark_record_exclude(struct waymark_recording *r, const char *name,
 	if (err < 0)
 		err = wm_api_fail_said(error, err, &diag);
 	else if (r->recorder)
-		err = change(r, &later, error);
+		err = api_record_change(r, &later, error);
 	wm_kernel_asks_done(&asks);
 	wm_recorder_events_done(&later);
 	return err;
@@ -463,7 +463,7 @@ WM_API int waymark_record_stacks(struct waymark_recording *r, int of_kernel,
 /* --- lifecycle ---------------------------------------------------------------------------- */
 
 /* Adds all events of programs if no event was named; then applies the exclusions. */
-static int complete(struct waymark_recording *r, struct waymark_error *error)
+static int api_record_complete(struct waymark_recording *r, struct waymark_error *error)
 {
 	static const struct waymark_record_how all;
 	struct wm_diag diag = {.offset = -1};
@@ -471,7 +471,7 @@ static int complete(struct waymark_recording *r, struct waymark_error *error)
 
 	r->plan.nr_asked = wm_rules_count(r->events.rules);
 	if (!r->plan.nr_asked && !wm_recorder_events_more(&r->events) && !r->events.sampling)
-		err = want(&r->events, "*:*", &all, error);
+		err = api_record_want(&r->events, "*:*", &all, error);
 	for (uint32_t i = 0; !err && i < r->nr_excluded; i++) {
 		err = wm_recorder_exclude(&r->events, r->excluded[i], &diag);
 		err = err < 0 ? wm_api_fail_said(error, err, &diag) : 0;
@@ -486,7 +486,7 @@ WM_API int waymark_record_start(struct waymark_recording *r, struct waymark_erro
 	int err = check_before(r, error);
 
 	if (!err)
-		err = complete(r, error);
+		err = api_record_complete(r, error);
 	if (err)
 		return err;
 	err = wm_recorder_create(&r->plan, &r->recorder, &diag);

@@ -50,7 +50,7 @@ void wm_api_live_report(void *data, const struct wm_report *report)
 }
 
 /* Begins the batch of the first pending report. 0 or -errno. */
-static int take(struct wm_api_live *l, struct waymark_error *error)
+static int api_live_take(struct wm_api_live *l, struct waymark_error *error)
 {
 	const struct wm_report report = l->pending[0];
 	struct wm_diag diag = {.offset = -1};
@@ -130,8 +130,8 @@ static bool is_at_end(const struct waymark_recording *r)
 	return result.is_lost;
 }
 
-static int next(struct waymark_recording *r, uint64_t deadline_ns, const struct waymark_event **ret,
-		struct waymark_error *error)
+static int api_live_next(struct waymark_recording *r, uint64_t deadline_ns,
+			 const struct waymark_event **ret, struct waymark_error *error)
 {
 	struct wm_api_live *l = &r->live;
 	int got;
@@ -142,7 +142,7 @@ static int next(struct waymark_recording *r, uint64_t deadline_ns, const struct 
 			break;
 		l->in_batch = false;
 		if (l->nr_pending)
-			got = take(l, error);
+			got = api_live_take(l, error);
 		else if (is_at_end(r))
 			return 0;
 		else if (deadline_ns != FOREVER_NS && wm_clock_monotonic_ns() >= deadline_ns)
@@ -174,7 +174,7 @@ WM_API int waymark_record_next(struct waymark_recording *r, int timeout_ms,
 		return wm_api_fail(error, -EINVAL, "the recording has not started");
 	if (timeout_ms >= 0)
 		deadline = wm_clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS;
-	return next(r, deadline, ret, error);
+	return api_live_next(r, deadline, ret, error);
 }
 
 WM_API const char *waymark_record_comm(struct waymark_recording *r,

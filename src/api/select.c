@@ -67,8 +67,8 @@ static int check_matches(const struct waymark_options *o, const struct wm_select
 	return 0;
 }
 
-static int bind(struct waymark_trace *t, const struct waymark_options *o, struct wm_select *s,
-		struct waymark_error *error)
+static int api_select_bind(struct waymark_trace *t, const struct waymark_options *o,
+			   struct wm_select *s, struct waymark_error *error)
 {
 	struct wm_diag diag = {.offset = -1};
 	const struct wm_select_rule *rule;
@@ -100,7 +100,7 @@ int wm_api_select(struct waymark_trace *t, const struct waymark_options *o, stru
 				   o->stream_plus_1 - 1, t->nr_streams);
 	if (o->stream_plus_1)
 		s->stream = o->stream_plus_1 - 1;
-	err = bind(t, o, &s->events, error);
+	err = api_select_bind(t, o, &s->events, error);
 	for (uint32_t i = 0; i < t->nr_traces && !err; i++)
 		s->events.wants[i].no_parts |= unwanted_parts(t, i, o);
 	return err;

@@ -21,7 +21,7 @@ static int get_size(const void *given, size_t first_size, size_t *ret_size)
 	return 0;
 }
 
-static bool is_zero(const unsigned char *bytes, size_t nr)
+static bool sized_is_zero(const unsigned char *bytes, size_t nr)
 {
 	while (nr && !bytes[nr - 1])
 		nr--;
@@ -41,7 +41,7 @@ int wm_api_copy_in(void *known, size_t known_size, size_t first_size, const void
 				   "WAYMARK_INIT, or set it to their sizeof",
 				   what, err == -EINVAL ? "missing or too small" : "too large");
 	common = size < known_size ? size : known_size;
-	if (!is_zero(from + common, size - common))
+	if (!sized_is_zero(from + common, size - common))
 		return wm_api_fail(error, -E2BIG,
 				   "the %s set a member that libwaymark " WM_VERSION
 				   " does not have; use a newer library",

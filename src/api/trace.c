@@ -68,7 +68,7 @@ const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const
 }
 
 /* Numbers the types and streams of all traces. */
-static int number(struct waymark_trace *t)
+static int api_trace_number(struct waymark_trace *t)
 {
 	uint32_t n = 0;
 
@@ -109,7 +109,7 @@ static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t
 	return 0;
 }
 
-static struct waymark_trace *create(uint32_t nr_paths)
+static struct waymark_trace *api_trace_create(uint32_t nr_paths)
 {
 	struct waymark_trace *t = calloc(1, sizeof(*t));
 
@@ -127,13 +127,13 @@ static struct waymark_trace *create(uint32_t nr_paths)
 
 struct waymark_trace *wm_api_trace_of(struct wm_trace *one)
 {
-	struct waymark_trace *t = create(1);
+	struct waymark_trace *t = api_trace_create(1);
 
 	if (!t)
 		return NULL;
 	t->is_borrowed = true;
 	t->traces[t->nr_traces++] = one;
-	if (number(t) == 0)
+	if (api_trace_number(t) == 0)
 		return t;
 	waymark_close(t);
 	return NULL;
@@ -149,12 +149,12 @@ WM_API int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct 
 		return err;
 	if (!paths || !nr_paths || nr_paths > WM_TIMELINE_TRACES_MAX)
 		return wm_api_fail(error, -EINVAL, "%s", nr_paths ? "too many traces" : "no trace");
-	t = create(nr_paths);
+	t = api_trace_create(nr_paths);
 	if (!t)
 		return wm_api_fail(error, -ENOMEM, "out of memory");
 	err = open_each(t, paths, nr_paths, error);
 	if (!err) {
-		err = number(t);
+		err = api_trace_number(t);
 		if (!err)
 			err = wm_timeline_create(t->traces, t->nr_traces, &t->timeline);
 		if (err)

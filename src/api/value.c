@@ -21,7 +21,7 @@ static const struct wm_member *member_of(const struct waymark_field *f)
 	return (const struct wm_member *)f;
 }
 
-static const struct waymark_field *field_of(const struct wm_member *m)
+static const struct waymark_field *api_value_field_of(const struct wm_member *m)
 {
 	return (const struct waymark_field *)m;
 }
@@ -68,8 +68,8 @@ WM_API const struct waymark_field *waymark_field_inside(const struct waymark_fie
 
 	if (i >= waymark_field_nr_inside(field))
 		return NULL;
-	return field_of(t->kind == WM_TYPE_LIST || t->kind == WM_TYPE_OPTIONAL ? &t->element
-									       : &t->members[i]);
+	return api_value_field_of(
+	    t->kind == WM_TYPE_LIST || t->kind == WM_TYPE_OPTIONAL ? &t->element : &t->members[i]);
 }
 
 WM_API int waymark_field_is_enum(const struct waymark_field *field)
@@ -123,7 +123,7 @@ WM_API const struct waymark_field *waymark_type_field(const struct waymark_type 
 {
 	const struct wm_type *t = part_of(type, part);
 
-	return t && i < t->nr_members ? field_of(&t->members[i]) : NULL;
+	return t && i < t->nr_members ? api_value_field_of(&t->members[i]) : NULL;
 }
 
 WM_API enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymark_part part,
@@ -141,7 +141,8 @@ WM_API enum waymark_role waymark_type_role(const struct waymark_type *type, enum
 
 /* --- values of an event ------------------------------------------------------------------- */
 
-static const struct waymark_value *find(const struct waymark_event *e, int part, const char *name)
+static const struct waymark_value *api_value_find(const struct waymark_event *e, int part,
+						  const char *name)
 {
 	for (uint32_t i = e->parts[part].begin; i < e->parts[part].end; i = e->values[i].next) {
 		const char *its = member_of(e->values[i].field)->name;
@@ -155,7 +156,7 @@ static const struct waymark_value *find(const struct waymark_event *e, int part,
 WM_API const struct waymark_value *waymark_get(const struct waymark_event *event, const char *field)
 {
 	for (int part = WM_NR_PARTS - 1; part >= 0; part--) {
-		const struct waymark_value *value = find(event, part, field);
+		const struct waymark_value *value = api_value_find(event, part, field);
 
 		if (value)
 			return value;

@@ -98,7 +98,7 @@ int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
 	return wm_child_hold_with(argv, environ, mask, ret);
 }
 
-static void reap(pid_t pid)
+static void child_reap(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -118,7 +118,7 @@ int wm_child_go(struct wm_child *c)
 	(void)close(c->error);
 	if (n != (ssize_t)sizeof(err))
 		return 0;
-	reap(c->pid);
+	child_reap(c->pid);
 	return -err;
 }
 
@@ -126,5 +126,5 @@ void wm_child_drop(struct wm_child *c)
 {
 	(void)close(c->hold);
 	(void)close(c->error);
-	reap(c->pid);
+	child_reap(c->pid);
 }

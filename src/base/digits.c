@@ -99,7 +99,7 @@ bool wm_digits_six(double d, struct wm_six *ret)
 }
 
 /* The digits after the point, without trailing zeros; no point when no digits remain. */
-static char *fraction(char *at, uint32_t part, int digits)
+static char *digits_fraction(char *at, uint32_t part, int digits)
 {
 	if (!part)
 		return at;
@@ -118,7 +118,7 @@ static char *scientific(char *at, const struct wm_six *n)
 	uint32_t e = (uint32_t)abs(n->exponent);
 
 	*at++ = (char)('0' + n->digits / 100000);
-	at = fraction(at, n->digits % 100000, 5);
+	at = digits_fraction(at, n->digits % 100000, 5);
 	*at++ = 'e';
 	*at++ = n->exponent < 0 ? '-' : '+';
 	return wm_digits_pair(at, e);
@@ -137,5 +137,5 @@ char *wm_digits_g(char *at, double d)
 		return scientific(at, &n);
 	scale = (uint32_t)wm_digit_powers[5 - n.exponent];
 	at = wm_digits_u64(at, n.digits / scale);
-	return fraction(at, n.digits % scale, 5 - n.exponent);
+	return digits_fraction(at, n.digits % scale, 5 - n.exponent);
 }

@@ -7,7 +7,7 @@
 #include "base/glob.h"
 
 /* Index after the ']' of the set that opens at p[0] == '['; 0 when the set is not closed. */
-static size_t set_end(const char *p, size_t n)
+static size_t glob_set_end(const char *p, size_t n)
 {
 	size_t i = 1;
 
@@ -60,7 +60,7 @@ static size_t match_one(const char *p, size_t n, char c)
 			return p[1] == c ? 2 : 0;
 		return c == '\\' ? 1 : 0;
 	case '[':
-		end = set_end(p, n);
+		end = glob_set_end(p, n);
 		if (end)
 			return set_has(p, end, (unsigned char)c) ? end : 0;
 		return c == '[' ? 1 : 0;
@@ -108,7 +108,7 @@ bool wm_glob_is_pattern(const char *pattern, size_t pattern_bytes)
 
 		if (c == '*' || c == '?' || c == '\\')
 			return true;
-		if (c == '[' && set_end(pattern + i, pattern_bytes - i))
+		if (c == '[' && glob_set_end(pattern + i, pattern_bytes - i))
 			return true;
 	}
 	return false;

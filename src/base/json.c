@@ -53,7 +53,7 @@ static void put_quoted(FILE *out, const char *text, size_t bytes)
 }
 
 /* Writes the comma and the key that precede a value. */
-static void begin(struct wm_json *j, const char *key)
+static void json_begin(struct wm_json *j, const char *key)
 {
 	uint32_t bit = 1u << j->depth;
 
@@ -71,7 +71,7 @@ static void open_level(struct wm_json *j, const char *key, bool array)
 {
 	uint32_t bit;
 
-	begin(j, key);
+	json_begin(j, key);
 	if (!array && j->depth && j->depth <= j->lines && j->arrays & 1u << j->depth)
 		(void)putc('\n', j->out);
 	assert(j->depth + 1 < WM_JSON_DEPTH_MAX);
@@ -103,7 +103,7 @@ void wm_json_end(struct wm_json *j)
 
 void wm_json_bytes(struct wm_json *j, const char *key, const char *value, size_t bytes)
 {
-	begin(j, key);
+	json_begin(j, key);
 	put_quoted(j->out, value, bytes);
 }
 
@@ -117,13 +117,13 @@ void wm_json_string(struct wm_json *j, const char *key, const char *value)
 
 void wm_json_i64(struct wm_json *j, const char *key, int64_t value)
 {
-	begin(j, key);
+	json_begin(j, key);
 	(void)fprintf(j->out, "%" PRId64, value);
 }
 
 void wm_json_u64(struct wm_json *j, const char *key, uint64_t value)
 {
-	begin(j, key);
+	json_begin(j, key);
 	(void)fprintf(j->out, "%" PRIu64, value);
 }
 
@@ -137,7 +137,7 @@ void wm_json_f64(struct wm_json *j, const char *key, double value)
 		wm_json_null(j, key);
 		return;
 	}
-	begin(j, key);
+	json_begin(j, key);
 	for (int digits = 15; digits <= 17; digits++) {
 		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
@@ -151,12 +151,12 @@ void wm_json_f64(struct wm_json *j, const char *key, double value)
 
 void wm_json_bool(struct wm_json *j, const char *key, bool value)
 {
-	begin(j, key);
+	json_begin(j, key);
 	(void)fputs(value ? "true" : "false", j->out);
 }
 
 void wm_json_null(struct wm_json *j, const char *key)
 {
-	begin(j, key);
+	json_begin(j, key);
 	(void)fputs("null", j->out);
 }

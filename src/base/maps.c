@@ -119,7 +119,7 @@ static bool parse_line(char *line, struct wm_map *m)
 	return true;
 }
 
-static size_t count_lines(const char *text)
+static size_t maps_count_lines(const char *text)
 {
 	size_t nr = 0;
 
@@ -134,7 +134,7 @@ int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag)
 	size_t line_nr = 0;
 	char *line = text, *end;
 
-	m.maps = calloc(count_lines(text), sizeof(*m.maps));
+	m.maps = calloc(maps_count_lines(text), sizeof(*m.maps));
 	if (!m.maps) {
 		free(text);
 		return -ENOMEM;

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 
 /* Reads exactly `digits` digits and advances *s. */
-static bool number(const char **s, int digits, int *ret)
+static bool moment_number(const char **s, int digits, int *ret)
 {
 	int n = 0;
 
@@ -25,7 +25,7 @@ static bool number(const char **s, int digits, int *ret)
 }
 
 /* Reads a fraction such as ".123" after the seconds, if present. */
-static bool fraction(const char **s, int64_t *ret_ns)
+static bool moment_fraction(const char **s, int64_t *ret_ns)
 {
 	int64_t scale = WM_NS_PER_SECOND, ns = 0;
 
@@ -45,7 +45,7 @@ static bool fraction(const char **s, int64_t *ret_ns)
 	return true;
 }
 
-static int seconds(const char *s, int64_t *ret_ns)
+static int moment_seconds(const char *s, int64_t *ret_ns)
 {
 	bool negative = *s == '-';
 	int64_t n = 0, ns;
@@ -57,7 +57,7 @@ static int seconds(const char *s, int64_t *ret_ns)
 	for (; *s >= '0' && *s <= '9'; s++)
 		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *s - '0', &n))
 			return -ERANGE;
-	if (!fraction(&s, &ns) || *s)
+	if (!moment_fraction(&s, &ns) || *s)
 		return -EINVAL;
 	if (__builtin_mul_overflow(n, WM_NS_PER_SECOND, &n) || __builtin_add_overflow(n, ns, &n))
 		return -ERANGE;
@@ -73,8 +73,9 @@ static bool date(const char **s, struct tm *tm, bool *ret_has)
 	*ret_has = strlen(at) > 5 && at[4] == '-';
 	if (!*ret_has)
 		return true;
-	if (!number(&at, 4, &tm->tm_year) || *at++ != '-' || !number(&at, 2, &tm->tm_mon) ||
-	    *at++ != '-' || !number(&at, 2, &tm->tm_mday) || (*at != ' ' && *at != 'T'))
+	if (!moment_number(&at, 4, &tm->tm_year) || *at++ != '-' ||
+	    !moment_number(&at, 2, &tm->tm_mon) || *at++ != '-' ||
+	    !moment_number(&at, 2, &tm->tm_mday) || (*at != ' ' && *at != 'T'))
 		return false;
 	tm->tm_year -= 1900;
 	tm->tm_mon--;
@@ -86,11 +87,12 @@ static bool clock_time(const char **s, struct tm *tm, int64_t *ret_ns)
 {
 	*ret_ns = 0;
 	tm->tm_sec = 0;
-	if (!number(s, 2, &tm->tm_hour) || *(*s)++ != ':' || !number(s, 2, &tm->tm_min))
+	if (!moment_number(s, 2, &tm->tm_hour) || *(*s)++ != ':' ||
+	    !moment_number(s, 2, &tm->tm_min))
 		return false;
 	if (**s == ':') {
 		++*s;
-		if (!number(s, 2, &tm->tm_sec) || !fraction(s, ret_ns))
+		if (!moment_number(s, 2, &tm->tm_sec) || !moment_fraction(s, ret_ns))
 			return false;
 	}
 	return tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec <= 60;
@@ -129,7 +131,7 @@ int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns)
 	int64_t ns;
 
 	if (!strchr(text, ':'))
-		return seconds(text, ret_ns);
+		return moment_seconds(text, ret_ns);
 	if (!(utc ? gmtime_r(&day, &tm) : localtime_r(&day, &tm)))
 		return -ERANGE;
 	if (!date(&text, &tm, &has_date) || !clock_time(&text, &tm, &ns))

@@ -17,7 +17,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-static bool same(char a, char b)
+static bool nearest_same(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
@@ -37,11 +37,11 @@ unsigned wm_nearest_distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
-			unsigned change = same(a[i - 1], b[j - 1]) ? 0 : 1;
+			unsigned change = nearest_same(a[i - 1], b[j - 1]) ? 0 : 1;
 
 			row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + change);
-			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) &&
-			    same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < row[j])
+			if (i > 1 && j > 1 && nearest_same(a[i - 1], b[j - 2]) &&
+			    nearest_same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;
 		}
 		before = above;

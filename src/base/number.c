@@ -112,8 +112,8 @@ static int take_fraction(const char **text, uint64_t factor, uint64_t *ret_value
 	return 0;
 }
 
-static const struct unit *find_unit(const char *text, const struct unit *units, size_t nr,
-				    bool sizes)
+static const struct unit *number_find_unit(const char *text, const struct unit *units, size_t nr,
+					   bool sizes)
 {
 	for (size_t i = 0; i < nr; i++) {
 		size_t length = strlen(units[i].name);
@@ -139,7 +139,7 @@ static int parse_scaled(const char *text, const struct unit *units, size_t nr, b
 	if (err < 0)
 		return err;
 	unit_text = p + (*p == '.' ? 1 + strspn(p + 1, "0123456789") : 0);
-	unit = find_unit(*unit_text || sizes ? unit_text : "s", units, nr, sizes);
+	unit = number_find_unit(*unit_text || sizes ? unit_text : "s", units, nr, sizes);
 	if (!unit)
 		return -EINVAL;
 	if (*p == '.') {

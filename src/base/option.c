@@ -48,7 +48,8 @@ static int has_argument(const struct wm_option *o)
 	return o->optional ? optional_argument : required_argument;
 }
 
-static void build(struct parser *p, const struct wm_option *table, enum wm_option_order order)
+static void option_build(struct parser *p, const struct wm_option *table,
+			 enum wm_option_order order)
 {
 	static const char *const colons[] = {
 	    [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
@@ -92,7 +93,7 @@ static const struct wm_option *by_code(const struct parser *p, int code)
 }
 
 /* Writes the option as the user spells it, "--name" or "-x", for error messages. */
-static const char *spelled(const struct wm_option *o, char *buf, size_t bytes)
+static const char *option_spelled(const struct wm_option *o, char *buf, size_t bytes)
 {
 	if (o->name)
 		(void)snprintf(buf, bytes, "--%s", o->name);
@@ -107,7 +108,7 @@ static int wrong(struct wm_diag *diag, const struct wm_option *o, const char *ar
 	char name[64];
 
 	return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs %s, not '%.80s'",
-			   spelled(o, name, sizeof(name)), wants, argument);
+			   option_spelled(o, name, sizeof(name)), wants, argument);
 }
 
 /* ---- values ----------------------------------------------------------- */
@@ -218,7 +219,7 @@ static int set_call(const struct wm_option *o, const char *argument, void *value
 	if (!inner.sentence[0])
 		(void)wm_diag_set(&inner, err, NULL, -1, "%s", strerror(-err));
 	(void)wm_diag_set(diag, err, inner.where, inner.offset, "option '%s': %s",
-			  spelled(o, name, sizeof(name)), inner.sentence);
+			  option_spelled(o, name, sizeof(name)), inner.sentence);
 	if (diag) {
 		diag->line = inner.line;
 		diag->column = inner.column;
@@ -226,7 +227,8 @@ static int set_call(const struct wm_option *o, const char *argument, void *value
 	return -EINVAL;
 }
 
-static int set(const struct wm_option *o, const char *argument, void *values, struct wm_diag *diag)
+static int option_set(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
 {
 	void *at = (char *)values + o->offset;
 
@@ -256,7 +258,7 @@ static void set_defaults(const struct parser *p, void *values)
 		int err = 0;
 
 		if (o->initial && o->kind != WM_OPTION_CALL && o->kind != WM_OPTION_TITLE)
-			err = set(o, o->initial, values, NULL);
+			err = option_set(o, o->initial, values, NULL);
 		assert(!err && "the default of an option fails its own bounds");
 		(void)err; /* not used when NDEBUG is defined */
 	}
@@ -264,7 +266,7 @@ static void set_defaults(const struct parser *p, void *values)
 
 /* ---- errors ------------------------------------------------------------ */
 
-static void offer_names(const struct parser *p, struct wm_nearest *near)
+static void option_offer_names(const struct parser *p, struct wm_nearest *near)
 {
 	for (unsigned i = 0; i < p->nr; i++) {
 		if (p->table[i].name && !p->table[i].hidden)
@@ -298,7 +300,7 @@ static int unknown_long(const struct parser *p, const char *word, struct wm_diag
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '--%s' is ambiguous: %s", name,
 				   list);
 	wm_nearest_init(&near, name);
-	offer_names(p, &near);
+	option_offer_names(p, &near);
 	wm_nearest_sentence(&near, "--", cure, sizeof(cure));
 	return wm_diag_set(diag, -EINVAL, NULL, -1, "unknown option '--%s'%s%s", name,
 			   *cure ? "; " : "", cure);
@@ -324,21 +326,22 @@ static int unknown_letter(const struct parser *p, int letter, int argc, char **a
 	return wm_diag_set(diag, -EINVAL, NULL, -1, "unknown option '-%c'", letter);
 }
 
-static int refuse(const struct parser *p, int code, int argc, char **argv, struct wm_diag *diag)
+static int option_refuse(const struct parser *p, int code, int argc, char **argv,
+			 struct wm_diag *diag)
 {
 	const struct wm_option *o = by_code(p, optopt);
 	char name[64];
 
 	if (code == ':' && o)
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs an argument: %s",
-				   optopt >= LONG_BASE ? spelled(o, name, sizeof(name))
+				   optopt >= LONG_BASE ? option_spelled(o, name, sizeof(name))
 						       : (char[]){'-', (char)optopt, '\0'},
 				   o->argument);
 	if (optopt == HELP_LONG)
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '--help' takes no argument");
 	if (optopt >= LONG_BASE)
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' takes no argument",
-				   spelled(o, name, sizeof(name)));
+				   option_spelled(o, name, sizeof(name)));
 	if (optopt)
 		return unknown_letter(p, optopt, argc, argv, diag);
 	return unknown_long(p, argv[optind - 1] + 2, diag);
@@ -373,7 +376,7 @@ int wm_option_parse(const struct wm_option *table, enum wm_option_order order, i
 	struct parser p;
 	int code, err;
 
-	build(&p, table, order);
+	option_build(&p, table, order);
 	set_defaults(&p, values);
 	opterr = 0;
 	optind = 0; /* reinitialises getopt in glibc and musl */
@@ -381,9 +384,9 @@ int wm_option_parse(const struct wm_option *table, enum wm_option_order order, i
 		if (code == HELP_LONG || (code == 'h' && !p.own_h))
 			return 1;
 		if (code == '?' || code == ':')
-			return refuse(&p, code, argc, argv, diag);
-		err = set(by_code(&p, code), argument_of(by_code(&p, code), argc, argv), values,
-			  diag);
+			return option_refuse(&p, code, argc, argv, diag);
+		err = option_set(by_code(&p, code), argument_of(by_code(&p, code), argc, argv),
+				 values, diag);
 		if (err < 0)
 			return err;
 	}

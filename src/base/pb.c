@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-static bool is_plain(const unsigned char *s, size_t bytes)
+static bool pb_is_plain(const unsigned char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		if (s[i] >= 0x80 || !s[i])
@@ -18,7 +18,7 @@ void wm_pb_utf8(struct wm_text *t, uint32_t field, const void *data, size_t byte
 	uint32_t code = 0;
 	size_t length;
 
-	if (is_plain(s, bytes)) {
+	if (pb_is_plain(s, bytes)) {
 		wm_pb_string(t, field, data, bytes);
 		return;
 	}

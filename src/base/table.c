@@ -27,7 +27,7 @@ void wm_table_clear(struct wm_table *t)
 	t->nr = 0;
 }
 
-static void put(struct wm_table *t, struct wm_table_slot slot)
+static void table_place(struct wm_table *t, struct wm_table_slot slot)
 {
 	uint32_t at = slot.hash;
 
@@ -36,7 +36,7 @@ static void put(struct wm_table *t, struct wm_table_slot slot)
 	t->slots[at] = slot;
 }
 
-static int grow(struct wm_table *t)
+static int table_grow(struct wm_table *t)
 {
 	struct wm_table old = *t;
 	uint32_t room = t->room ? 2 * t->room : FIRST_ROOM;
@@ -51,16 +51,16 @@ static int grow(struct wm_table *t)
 	t->room = room;
 	for (uint32_t i = 0; i < old.room; i++)
 		if (old.slots[i].index)
-			put(t, old.slots[i]);
+			table_place(t, old.slots[i]);
 	free(old.slots);
 	return 0;
 }
 
 int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index)
 {
-	if (2 * (uint64_t)t->nr >= t->room && grow(t))
+	if (2 * (uint64_t)t->nr >= t->room && table_grow(t))
 		return -ENOMEM;
-	put(t, (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
+	table_place(t, (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
 	t->nr++;
 	return 0;
 }

@@ -34,7 +34,7 @@ int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void 
 
 /* --- running ------------------------------------------------------------------------- */
 
-static int failed(const struct wm_analysing *a, int err, const struct wm_diag *diag)
+static int analyse_failed(const struct wm_analysing *a, int err, const struct wm_diag *diag)
 {
 	if (diag->sentence[0])
 		wm_say("%s: %s", a->verb, diag->sentence);
@@ -43,12 +43,13 @@ static int failed(const struct wm_analysing *a, int err, const struct wm_diag *d
 	return err == -ENOENT ? WM_EXIT_NO_MATCH : err == -EINVAL ? WM_EXIT_USAGE : WM_EXIT_FAILED;
 }
 
-static void tick(void *progress, double done)
+static void analyse_tick(void *progress, double done)
 {
 	wm_progress_tick(progress, (uint64_t)(done * PROGRESS_PARTS));
 }
 
-static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, const void *values)
+static int analyse_walk(struct wm_analysing *a, const struct wm_analysis *analysis,
+			const void *values)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_progress progress;
@@ -56,13 +57,13 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 	int err = wm_pass_init(a->pass, a->input);
 
 	if (err)
-		return failed(a, err, &diag);
+		return analyse_failed(a, err, &diag);
 	err = analysis->create(a->pass, values, &a->own, &diag);
 	if (err)
-		return failed(a, err, &diag);
+		return analyse_failed(a, err, &diag);
 	run.own = a->own;
 	wm_progress_begin(&progress, a->verb, a->v->progress ? 0 : PROGRESS_PARTS);
-	a->input->progress = a->v->progress ? a->v->progress : tick;
+	a->input->progress = a->v->progress ? a->v->progress : analyse_tick;
 	a->input->progress_data = a->v->progress ? a->v->progress_data : &progress;
 	err = wm_pass_walk(a->pass, &run, 1);
 	wm_progress_end(&progress);
@@ -71,7 +72,7 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 		err = wm_pass_head(a->pass, analysis, &a->result);
 	if (!err)
 		err = analysis->finish(a->own, &a->result);
-	return err ? failed(a, err, &diag) : WM_EXIT_DONE;
+	return err ? analyse_failed(a, err, &diag) : WM_EXIT_DONE;
 }
 
 int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
@@ -104,7 +105,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 	a->input->nr_threads = (uint32_t)v->threads;
 	a->input->symfs = v->symfs;
 	a->input->builds = a->builds = wm_places_builds();
-	return walk(a, analysis, values);
+	return analyse_walk(a, analysis, values);
 }
 
 int wm_analyse_finish(struct wm_analysing *a, int status)
@@ -131,7 +132,7 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	*a = (struct wm_analysing){0};
 }
 
-static int print(const struct wm_analyse_values *v, const struct wm_result *result)
+static int analyse_print(const struct wm_analyse_values *v, const struct wm_result *result)
 {
 	const struct wm_result_view view = {.columns =
 						isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
@@ -153,7 +154,7 @@ static int print(const struct wm_analyse_values *v, const struct wm_result *resu
 int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
 		    const struct wm_result *result)
 {
-	int err = print(v, result);
+	int err = analyse_print(v, result);
 
 	if (!err || err == -EPIPE)
 		return WM_EXIT_DONE;

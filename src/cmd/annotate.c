@@ -12,7 +12,7 @@ struct values {
 	struct wm_annotate_values annotate;
 };
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_annotate_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 
@@ -23,7 +23,7 @@ static int run(void *values, int nr_args, char **args)
 				nr_args - 1, args + 1);
 }
 
-static void release(void *values)
+static void cmd_annotate_release(void *values)
 {
 	wm_select_done(&((struct values *)values)->common.asked.select);
 }
@@ -58,6 +58,6 @@ const struct wm_verb wm_cmd_annotate = {
     .values_bytes = sizeof(struct values),
     .min_args = 1,
     .max_args = WM_VERB_ANY,
-    .run = run,
-    .release = release,
+    .run = cmd_annotate_run,
+    .release = cmd_annotate_release,
 };

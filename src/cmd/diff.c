@@ -103,7 +103,7 @@ static double seconds_of(const struct recording *r)
 }
 
 /* Adds notes with the size and losses of each recording. */
-static void put_notes(const struct comparing *c, struct wm_result *r)
+static void cmd_diff_put_notes(const struct comparing *c, struct wm_result *r)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
 		const struct recording *rec = &c->list[i];
@@ -118,7 +118,7 @@ static void put_notes(const struct comparing *c, struct wm_result *r)
 	}
 }
 
-static int compare(struct comparing *c, struct wm_result *result)
+static int cmd_diff_compare(struct comparing *c, struct wm_result *result)
 {
 	struct wm_compare_recording list[WM_COMPARE_RECORDINGS_MAX];
 	struct wm_compare what = {.recordings = list,
@@ -131,7 +131,7 @@ static int compare(struct comparing *c, struct wm_result *result)
 	for (uint32_t i = 0; i < c->nr; i++)
 		list[i] = (struct wm_compare_recording){&c->list[i].a.result,
 							seconds_of(&c->list[i]), c->list[i].side};
-	put_notes(c, result);
+	cmd_diff_put_notes(c, result);
 	err = wm_compare(&what, result);
 	if (!err)
 		return wm_analyse_show("diff", &c->v->common, result);
@@ -139,7 +139,7 @@ static int compare(struct comparing *c, struct wm_result *result)
 	return WM_EXIT_FAILED;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_diff_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 	struct comparing c = {.v = v};
@@ -154,7 +154,7 @@ static int run(void *values, int nr_args, char **args)
 		status = profile(&c, &c.list[i]);
 	wm_result_init(&result, "diff");
 	if (!status)
-		status = compare(&c, &result);
+		status = cmd_diff_compare(&c, &result);
 	for (uint32_t i = 0; i < c.nr; i++)
 		if (c.list[i].opened) {
 			status = wm_analyse_finish(&c.list[i].a, status);
@@ -169,7 +169,7 @@ static int run(void *values, int nr_args, char **args)
 	return status;
 }
 
-static void release(void *values)
+static void cmd_diff_release(void *values)
 {
 	wm_select_done(&((struct values *)values)->common.asked.select);
 }
@@ -205,6 +205,6 @@ const struct wm_verb wm_cmd_diff = {
     .values_bytes = sizeof(struct values),
     .min_args = 2,
     .max_args = WM_COMPARE_SIDES_MAX,
-    .run = run,
-    .release = release,
+    .run = cmd_diff_run,
+    .release = cmd_diff_release,
 };

@@ -19,7 +19,7 @@ static const char *const words[] = {
     [WM_WORKS_NO] = "no",
 };
 
-static void print_text(const struct wm_check *checks, size_t nr)
+static void cmd_doctor_print_text(const struct wm_check *checks, size_t nr)
 {
 	const char *group = "";
 	int width = 0;
@@ -43,7 +43,7 @@ static void print_text(const struct wm_check *checks, size_t nr)
 	}
 }
 
-static void print_json(const struct wm_check *checks, size_t nr)
+static void cmd_doctor_print_json(const struct wm_check *checks, size_t nr)
 {
 	struct wm_json j;
 
@@ -65,7 +65,7 @@ static void print_json(const struct wm_check *checks, size_t nr)
 	wm_json_end(&j);
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_doctor_run(void *values, int nr_args, char **args)
 {
 	const struct values *v = values;
 	struct wm_check *checks;
@@ -80,9 +80,9 @@ static int run(void *values, int nr_args, char **args)
 		return WM_EXIT_FAILED;
 	}
 	if (v->json)
-		print_json(checks, nr);
+		cmd_doctor_print_json(checks, nr);
 	else
-		print_text(checks, nr);
+		cmd_doctor_print_text(checks, nr);
 	free(checks);
 	return WM_EXIT_DONE;
 }
@@ -102,5 +102,5 @@ const struct wm_verb wm_cmd_doctor = {
 	       "have\nmore. The tests change nothing.",
     .options = options,
     .values_bytes = sizeof(struct values),
-    .run = run,
+    .run = cmd_doctor_run,
 };

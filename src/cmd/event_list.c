@@ -10,7 +10,7 @@ static struct wm_event_list *list_of(const struct wm_option *o, void *values)
 	return (struct wm_event_list *)(void *)((char *)values + o->offset);
 }
 
-static int add(struct wm_event_list *l, const char *names)
+static int event_list_add(struct wm_event_list *l, const char *names)
 {
 	struct wm_listed_event *grown = reallocarray(l->events, l->nr + 1, sizeof(*grown));
 
@@ -23,7 +23,7 @@ static int add(struct wm_event_list *l, const char *names)
 
 int wm_event_list_init(struct wm_event_list *l)
 {
-	return l->nr ? 0 : add(l, NULL);
+	return l->nr ? 0 : event_list_add(l, NULL);
 }
 
 int wm_event_list_on_event(const struct wm_option *o, const char *argument, void *values,
@@ -36,7 +36,7 @@ int wm_event_list_on_event(const struct wm_option *o, const char *argument, void
 		return err;
 	if (l->nr > o->max)
 		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %d times", (int)o->max);
-	return add(l, argument);
+	return event_list_add(l, argument);
 }
 
 int wm_event_list_on_exclude(const struct wm_option *o, const char *argument, void *values,

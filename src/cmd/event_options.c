@@ -7,7 +7,7 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 
-static int say_unmatched(const struct wm_select *s, const struct wm_select_rule *r)
+static int event_options_say_unmatched(const struct wm_select *s, const struct wm_select_rule *r)
 {
 	char sentence[WM_DIAG_SENTENCE];
 	struct wm_nearest near;
@@ -18,7 +18,7 @@ static int say_unmatched(const struct wm_select *s, const struct wm_select_rule 
 	return WM_EXIT_NO_MATCH;
 }
 
-static void say_unfit(const struct wm_select_rule *r)
+static void event_options_say_unfit(const struct wm_select_rule *r)
 {
 	unsigned long long n = r->nr_unfit;
 
@@ -46,9 +46,9 @@ int wm_event_options_bind(struct wm_select *s, struct wm_trace *const *traces, u
 		return say_error(err, rule, &diag);
 	for (uint32_t k = 1; k < s->nr_rules; k++)
 		if (!s->rules[k].nr_matched)
-			return say_unmatched(s, &s->rules[k]);
+			return event_options_say_unmatched(s, &s->rules[k]);
 	for (uint32_t k = 0; k < s->nr_rules; k++)
 		if (s->rules[k].nr_unfit)
-			say_unfit(&s->rules[k]);
+			event_options_say_unfit(&s->rules[k]);
 	return WM_EXIT_DONE;
 }

@@ -41,7 +41,7 @@ struct tree {
 	const struct wm_result_table *table;
 };
 
-static uint64_t weight_of(const struct wm_result_table *t)
+static uint64_t cmd_flame_weight_of(const struct wm_result_table *t)
 {
 	uint64_t sum = 0;
 
@@ -59,9 +59,9 @@ static int choose_table(struct tree *t, const char *verb)
 	uint64_t most = 0;
 
 	for (const struct wm_result_table *i = t->result->tables; i; i = i->next)
-		if (!t->table || weight_of(i) > most) {
+		if (!t->table || cmd_flame_weight_of(i) > most) {
 			t->table = i;
-			most = weight_of(i);
+			most = cmd_flame_weight_of(i);
 		}
 	if (!t->table || !most) {
 		for (const struct wm_result_note *n = t->result->notes; n; n = n->next)
@@ -133,7 +133,7 @@ static int write_page(const struct values *v, const struct wm_text *t)
 	return wm_exit_of(err);
 }
 
-static int draw(const struct values *v, const struct tree *now, const struct tree *before)
+static int cmd_flame_draw(const struct values *v, const struct tree *now, const struct tree *before)
 {
 	struct wm_flame f = {.title = v->title ? v->title : now->table->title,
 			     .unit = v->off_cpu || v->wakeups ? "ns" : "",
@@ -167,7 +167,7 @@ static int draw_compared(struct values *v, const struct tree *now)
 	int status;
 
 	if (!v->before)
-		return draw(v, now, NULL);
+		return cmd_flame_draw(v, now, NULL);
 	then.common.asked.nr_inputs = 0;
 	memset(&then.common.asked.select, 0, sizeof(then.common.asked.select));
 	status = wm_select_again(&v->common.asked.select, &then.common.asked.select);
@@ -175,14 +175,14 @@ static int draw_compared(struct values *v, const struct tree *now)
 		status = wm_folded_is(v->before) ? tree_of_lines(&before, v->before)
 						 : tree_of_traces(&before, &then, 1, paths);
 	if (!status)
-		status = draw(v, now, &before);
+		status = cmd_flame_draw(v, now, &before);
 	status = tree_finish(&before, status);
 	tree_close(&before);
 	wm_select_done(&then.common.asked.select);
 	return status;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_flame_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 	struct tree now = {0};
@@ -204,7 +204,7 @@ static int run(void *values, int nr_args, char **args)
 	return status;
 }
 
-static void release(void *values)
+static void cmd_flame_release(void *values)
 {
 	wm_select_done(&((struct values *)values)->common.asked.select);
 }
@@ -262,6 +262,6 @@ const struct wm_verb wm_cmd_flame = {
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,
-    .run = run,
-    .release = release,
+    .run = cmd_flame_run,
+    .release = cmd_flame_release,
 };

@@ -31,8 +31,8 @@ static int add_one(struct wm_ids *ids, const char *word, const char *what, size_
 	return 0;
 }
 
-static int add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
-	       struct wm_diag *diag)
+static int id_list_add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
+		       struct wm_diag *diag)
 {
 	char *copy = strdup(argument), *save = NULL;
 	int err = copy ? 0 : -ENOMEM;
@@ -47,11 +47,11 @@ static int add(struct wm_ids *ids, const char *argument, const char *what, size_
 int wm_ids_on_pid(const struct wm_option *o, const char *argument, void *values,
 		  struct wm_diag *diag)
 {
-	return add(ids_of(o, values), argument, "process", (size_t)o->max, diag);
+	return id_list_add(ids_of(o, values), argument, "process", (size_t)o->max, diag);
 }
 
 int wm_ids_on_tid(const struct wm_option *o, const char *argument, void *values,
 		  struct wm_diag *diag)
 {
-	return add(ids_of(o, values), argument, "thread", (size_t)o->max, diag);
+	return id_list_add(ids_of(o, values), argument, "thread", (size_t)o->max, diag);
 }

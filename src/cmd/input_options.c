@@ -13,7 +13,7 @@ static struct wm_asked *asked(const struct wm_option *o, void *values)
 	return (struct wm_asked *)((char *)values + o->offset);
 }
 
-static int add(struct wm_asked *a, const char *path, struct wm_diag *diag)
+static int input_options_add(struct wm_asked *a, const char *path, struct wm_diag *diag)
 {
 	if (a->nr_inputs == WM_INPUTS_MAX)
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
@@ -24,7 +24,7 @@ static int add(struct wm_asked *a, const char *path, struct wm_diag *diag)
 int wm_asked_on_input(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag)
 {
-	return add(asked(o, values), argument, diag);
+	return input_options_add(asked(o, values), argument, diag);
 }
 
 int wm_asked_on_event(const struct wm_option *o, const char *argument, void *values,
@@ -44,7 +44,7 @@ int wm_asked_add(struct wm_asked *a, const char *verb, int nr_args, char **args)
 	struct wm_diag diag = {.offset = -1};
 
 	for (int i = 0; i < nr_args; i++)
-		if (add(a, args[i], &diag)) {
+		if (input_options_add(a, args[i], &diag)) {
 			wm_say("%s: %s", verb, diag.sentence);
 			return WM_EXIT_USAGE;
 		}

@@ -68,7 +68,7 @@ static int usage_error(const struct wm_verb *verb, const char *sentence)
 	return WM_EXIT_USAGE;
 }
 
-static int check_count(const struct wm_verb *verb, unsigned nr_args, char **args)
+static int main_check_count(const struct wm_verb *verb, unsigned nr_args, char **args)
 {
 	char sentence[WM_DIAG_SENTENCE];
 
@@ -98,7 +98,7 @@ static int parse_and_run(const struct wm_verb *verb, void *values, int argc, cha
 	}
 	if (err < 0)
 		return usage_error(verb, diag.sentence);
-	status = check_count(verb, (unsigned)(argc - first), argv + first);
+	status = main_check_count(verb, (unsigned)(argc - first), argv + first);
 	return status ? status : verb->run(values, argc - first, argv + first);
 }
 

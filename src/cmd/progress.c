@@ -20,7 +20,7 @@ void wm_progress_begin(struct wm_progress *p, const char *what, uint64_t total)
 				  .on = total && isatty(STDERR_FILENO) == 1};
 }
 
-static void draw(struct wm_progress *p, uint64_t done, uint64_t spent_ns)
+static void progress_draw(struct wm_progress *p, uint64_t done, uint64_t spent_ns)
 {
 	double part = done < p->total ? (double)done / (double)p->total : 1;
 	double left_s = part > 0 ? (double)spent_ns / 1e9 * (1 - part) / part : 0;
@@ -49,7 +49,7 @@ void wm_progress_tick(struct wm_progress *p, uint64_t done)
 	if (now - p->begin_ns < QUIET_NS || now - p->drawn_ns < REDRAW_NS)
 		return;
 	p->drawn_ns = now;
-	draw(p, done, now - p->begin_ns);
+	progress_draw(p, done, now - p->begin_ns);
 }
 
 void wm_progress_end(struct wm_progress *p)

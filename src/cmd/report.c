@@ -73,7 +73,7 @@ static int on_time(const struct wm_option *o, const char *argument, void *values
 	return 0;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_report_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 
@@ -83,7 +83,7 @@ static int run(void *values, int nr_args, char **args)
 				args);
 }
 
-static void release(void *values)
+static void cmd_report_release(void *values)
 {
 	wm_select_done(&((struct values *)values)->common.asked.select);
 }
@@ -172,6 +172,6 @@ const struct wm_verb wm_cmd_report = {
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,
-    .run = run,
-    .release = release,
+    .run = cmd_report_run,
+    .release = cmd_report_release,
 };

@@ -55,7 +55,7 @@ bool wm_report_view_fits(const struct wm_analyse_values *common)
 
 /* --- readings -------------------------------------------------------------------------- */
 
-static void drop(struct reading *r)
+static void report_view_drop(struct reading *r)
 {
 	if (!r)
 		return;
@@ -73,7 +73,7 @@ static void end_by(int signo)
 	(void)raise(signo);
 }
 
-static void tick(void *data, double done)
+static void report_view_tick(void *data, double done)
 {
 	struct view *v = data;
 	uint64_t now = wm_clock_monotonic_ns();
@@ -110,32 +110,33 @@ static struct reading *prepare(struct view *v, const struct wm_profile_values *p
 	r->keys = keys ? strdup(keys) : NULL;
 	if ((keys && !r->keys) ||
 	    wm_select_again(&v->common->asked.select, &r->common.asked.select)) {
-		drop(r);
+		report_view_drop(r);
 		return NULL;
 	}
 	if (keys)
 		r->profile.keys = r->keys;
 	if (v->t) {
-		r->common.progress = tick;
+		r->common.progress = report_view_tick;
 		r->common.progress_data = v;
 	}
 	return r;
 }
 
-static int expand(void *own, struct wm_result *r, struct wm_result_row *row)
+static int report_view_expand(void *own, struct wm_result *r, struct wm_result_row *row)
 {
 	return wm_profile_expand(own, r, row);
 }
 
-static void look_at(const struct view *v, struct wm_browse_subject *ret)
+static void report_view_look_at(const struct view *v, struct wm_browse_subject *ret)
 {
 	*ret = (struct wm_browse_subject){
-	    .result = &v->now->a.result, .expand = expand, .own = v->now->a.own};
+	    .result = &v->now->a.result, .expand = report_view_expand, .own = v->now->a.own};
 }
 
 /* --- callbacks of the browser ------------------------------------------------------------ */
 
-static int split(void *data, const char *keys, struct wm_browse_subject *ret, struct wm_diag *diag)
+static int report_view_split(void *data, const char *keys, struct wm_browse_subject *ret,
+			     struct wm_diag *diag)
 {
 	struct view *v = data;
 	struct reading *r = prepare(v, &v->now->profile, keys);
@@ -146,34 +147,35 @@ static int split(void *data, const char *keys, struct wm_browse_subject *ret, st
 		return -ENOMEM;
 	err = wm_hush_begin(&hush);
 	if (err) {
-		drop(r);
+		report_view_drop(r);
 		return err;
 	}
 	status =
 	    wm_analyse_run(&r->a, "report", &r->common, &wm_analysis_profile, &r->profile, 0, NULL);
 	wm_hush_end(&hush, diag);
 	if (status) {
-		drop(r);
+		report_view_drop(r);
 		return -EINVAL;
 	}
-	drop(v->now);
+	report_view_drop(v->now);
 	v->now = r;
-	look_at(v, ret);
+	report_view_look_at(v, ret);
 	return 0;
 }
 
 /* Strips perf's level: "[.] main" becomes "main". */
-static const char *name_of(const char *symbol)
+static const char *report_view_name_of(const char *symbol)
 {
 	return symbol[0] == '[' && strlen(symbol) > 4 && symbol[2] == ']' ? symbol + 4 : symbol;
 }
 
-static int annotate(void *data, const struct wm_browse_function *f, struct wm_browse_subject *ret,
-		    struct wm_diag *diag)
+static int report_view_annotate(void *data, const struct wm_browse_function *f,
+				struct wm_browse_subject *ret, struct wm_diag *diag)
 {
 	struct view *v = data;
-	const struct wm_annotate_what what = {
-	    .symbol = name_of(f->symbol), .object = f->object, .event = f->table->subject};
+	const struct wm_annotate_what what = {.symbol = report_view_name_of(f->symbol),
+					      .object = f->object,
+					      .event = f->table->subject};
 	struct wm_result r;
 	int err;
 
@@ -197,7 +199,7 @@ static int annotate(void *data, const struct wm_browse_function *f, struct wm_br
 /* --- the verb ------------------------------------------------------------------------------ */
 
 /* Appends the current keys of the rows, in the form of -s, which are the columns of text. */
-static void add_keys(struct wm_text *text, const struct wm_result_table *t)
+static void report_view_add_keys(struct wm_text *text, const struct wm_result_table *t)
 {
 	for (uint32_t i = 0; t && i < t->nr_columns; i++)
 		if (t->columns[i].kind == WM_CELL_TEXT)
@@ -209,8 +211,8 @@ static int browse(struct view *v, const struct wm_profile_values *profile, const
 	const struct wm_browse_owner owner = {.data = v,
 					      .title = "waymark report",
 					      .keys = keys,
-					      .annotate = annotate,
-					      .split = split};
+					      .annotate = report_view_annotate,
+					      .split = report_view_split};
 	struct wm_browse_subject subject;
 	struct wm_diag diag = {0};
 	int err = wm_terminal_open(wm_say_color(stdout), &v->t, &diag), signo;
@@ -219,7 +221,7 @@ static int browse(struct view *v, const struct wm_profile_values *profile, const
 		wm_say("report: %s", wm_words_of(err, &diag));
 		return WM_EXIT_FAILED;
 	}
-	look_at(v, &subject);
+	report_view_look_at(v, &subject);
 	subject.least = profile->percent_limit / 100;
 	subject.most = v->common->rows < UINT32_MAX ? (uint32_t)v->common->rows : 0;
 	err = wm_browse(v->t, &subject, &owner);
@@ -239,7 +241,7 @@ static int browse_by_keys(struct view *v, const struct wm_profile_values *profil
 	int status;
 
 	wm_text_init(&keys);
-	add_keys(&keys, v->now->a.result.tables);
+	report_view_add_keys(&keys, v->now->a.result.tables);
 	status = browse(v, profile, keys.data);
 	wm_text_done(&keys);
 	return status;
@@ -276,6 +278,6 @@ int wm_report_view(struct wm_analyse_values *common, const struct wm_profile_val
 		status = wm_analyse_finish(&v.now->a, WM_EXIT_DONE);
 	if (v.any_function)
 		wm_result_done(&v.function);
-	drop(v.now);
+	report_view_drop(v.now);
 	return status;
 }

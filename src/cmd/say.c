@@ -16,7 +16,7 @@
 #define LINE_MAX_BYTES 4096
 
 /* Writes a line with a single write(2), so that lines of several processes do not mix. */
-static void put_line(const char *line)
+static void say_put_line(const char *line)
 {
 	(void)fflush(stdout); /* keeps the order of results and messages */
 	(void)fprintf(stderr, "waymark: %s\n", line);
@@ -30,7 +30,7 @@ void wm_say(const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
-	put_line(line);
+	say_put_line(line);
 }
 
 static void say_sentence(const char *sentence, void *data)

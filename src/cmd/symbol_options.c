@@ -36,8 +36,9 @@ static void leave_kept(void *own)
 {
 }
 
-static int find(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
-		enum wm_event_mode mode, struct wm_named_place *ret)
+static int symbol_options_find(void *own, uint32_t trace, const struct wm_event *e,
+			       uint64_t address, enum wm_event_mode mode,
+			       struct wm_named_place *ret)
 {
 	return wm_places_find(own, trace, e, address, mode, ret);
 }
@@ -52,7 +53,7 @@ struct wm_view_places wm_places_of(const struct wm_places_asked *asked)
 {
 	return (struct wm_view_places){.open = open_places,
 				       .close = asked->kept ? leave_kept : close_places,
-				       .find = find,
+				       .find = symbol_options_find,
 				       .callers = callers,
 				       .data = asked};
 }

@@ -108,7 +108,7 @@ static void say_causes(const struct wm_trace *t)
 	wm_text_done(&text);
 }
 
-static void say_losses(const struct wm_trace *t)
+static void trace_open_say_losses(const struct wm_trace *t)
 {
 	uint64_t events = 0, packets = 0, unknown = 0;
 
@@ -149,6 +149,6 @@ int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace)
 	if (babeltrace)
 		say_losses_as_babeltrace(t);
 	else
-		say_losses(t);
+		trace_open_say_losses(t);
 	return status == WM_EXIT_DONE || status == WM_EXIT_NO_MATCH ? WM_EXIT_INCOMPLETE : status;
 }

@@ -117,17 +117,17 @@ struct line {
 	double slope, offset; /* ns = slope * ticks + offset, both relative to the first pair */
 };
 
-static double ticks_of(const struct wm_calibrate *c, uint32_t i)
+static double calibrate_ticks_of(const struct wm_calibrate *c, uint32_t i)
 {
 	return (double)(c->pair[i].clock - c->pair[0].clock);
 }
 
-static double ns_of(const struct wm_calibrate *c, uint32_t i)
+static double calibrate_ns_of(const struct wm_calibrate *c, uint32_t i)
 {
 	return (double)(c->pair[i].ns - c->pair[0].ns);
 }
 
-static struct line fit(const struct wm_calibrate *c)
+static struct line calibrate_fit(const struct wm_calibrate *c)
 {
 	double sum = 0, x = 0, y = 0, xx = 0, xy = 0;
 
@@ -135,16 +135,16 @@ static struct line fit(const struct wm_calibrate *c)
 		double e = (double)c->pair[i].error_ns + 1, w = 1 / (e * e);
 
 		sum += w;
-		x += w * ticks_of(c, i);
-		y += w * ns_of(c, i);
+		x += w * calibrate_ticks_of(c, i);
+		y += w * calibrate_ns_of(c, i);
 	}
 	x /= sum;
 	y /= sum;
 	for (uint32_t i = 0; i < c->nr; i++) { /* relative to the mean, to avoid cancellation */
 		double e = (double)c->pair[i].error_ns + 1, w = 1 / (e * e);
 
-		xx += w * (ticks_of(c, i) - x) * (ticks_of(c, i) - x);
-		xy += w * (ticks_of(c, i) - x) * (ns_of(c, i) - y);
+		xx += w * (calibrate_ticks_of(c, i) - x) * (calibrate_ticks_of(c, i) - x);
+		xy += w * (calibrate_ticks_of(c, i) - x) * (calibrate_ns_of(c, i) - y);
 	}
 	return (struct line){xy / xx, y - xy / xx * x};
 }
@@ -162,11 +162,12 @@ int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 	}
 	if (c->nr < 2 || c->pair[c->nr - 1].ns - c->pair[0].ns < SPAN_MIN_NS)
 		return -EAGAIN;
-	l = fit(c);
+	l = calibrate_fit(c);
 	if (!(l.slope > 1e-9) || !(l.slope < 1e9))
 		return -EAGAIN; /* these pairs cannot be from a clock */
 	for (uint32_t i = 0; i < c->nr; i++) {
-		double off = ns_of(c, i) - (l.slope * ticks_of(c, i) + l.offset);
+		double off =
+		    calibrate_ns_of(c, i) - (l.slope * calibrate_ticks_of(c, i) + l.offset);
 
 		off = (off < 0 ? -off : off) + (double)c->pair[i].error_ns;
 		worst = off > worst ? off : worst;

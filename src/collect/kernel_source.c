@@ -61,7 +61,7 @@ struct wm_kernel_source {
 /* --- beginning ------------------------------------------------------------------ */
 
 /* Declares an event to the writer, which takes ownership of the class. */
-static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag)
+static int kernel_source_declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag)
 {
 	const unsigned char *desc;
 	struct wm_class *class;
@@ -74,8 +74,8 @@ static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag
 }
 
 /* Replaces the filter of an event. */
-static int set_filter(struct wm_kernel_source *s, struct plan *p,
-		      const struct wm_kernel_source_event *e)
+static int kernel_source_set_filter(struct wm_kernel_source *s, struct plan *p,
+				    const struct wm_kernel_source_event *e)
 {
 	struct wm_filter *made = NULL;
 	const unsigned char *desc;
@@ -97,8 +97,8 @@ static int set_filter(struct wm_kernel_source *s, struct plan *p,
 	return 0;
 }
 
-static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
-		     struct wm_diag *diag)
+static int kernel_source_add_event(struct wm_kernel_source *s,
+				   const struct wm_kernel_source_event *e, struct wm_diag *diag)
 {
 	const struct wm_kformat *format;
 	const struct wm_kprint *print = NULL;
@@ -121,8 +121,8 @@ static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_e
 	p->in_top = e->in_top;
 	err = wm_kplan_create(format, &s->machine, print, false, &p->fields, diag);
 	if (!err)
-		err = set_filter(s, p, e);
-	return err ? err : declare(s, format->id, diag);
+		err = kernel_source_set_filter(s, p, e);
+	return err ? err : kernel_source_declare(s, format->id, diag);
 }
 
 /* Writes the format files to the trace, for readers on other machines. */
@@ -188,7 +188,7 @@ int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace
 	if (!err)
 		err = wm_cpu_packet_init(&s->packet, s->stream, RECORD_BYTES);
 	for (size_t i = 0; !err && i < nr_events; i++)
-		err = add_event(s, &events[i], diag);
+		err = kernel_source_add_event(s, &events[i], diag);
 	if (!err)
 		err = write_formats(s, events, nr_events);
 	if (err) {
@@ -220,13 +220,13 @@ void wm_kernel_source_destroy(struct wm_kernel_source *s)
 int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
 			 struct wm_diag *diag)
 {
-	int err = add_event(s, e, diag);
+	int err = kernel_source_add_event(s, e, diag);
 
 	return err ? err : write_formats(s, e, 1);
 }
 
 /* The number after "ID:" in a format file, or IDS when there is none. */
-static uint32_t id_of(const struct wm_kernel_source_event *e)
+static uint32_t kernel_source_id_of(const struct wm_kernel_source_event *e)
 {
 	const char *at = strstr(e->format, "\nID:");
 	unsigned long id = at ? strtoul(at + strlen("\nID:"), NULL, 10) : IDS;
@@ -236,17 +236,18 @@ static uint32_t id_of(const struct wm_kernel_source_event *e)
 
 int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e)
 {
-	uint32_t id = id_of(e);
+	uint32_t id = kernel_source_id_of(e);
 
 	if (id == IDS || !s->plans[id].fields)
 		return -ENOENT;
-	return set_filter(s, &s->plans[id], e);
+	return kernel_source_set_filter(s, &s->plans[id], e);
 }
 
 /* --- packets --------------------------------------------------------------------- */
 
 /* Records losses; they happened between the ring's last record and the page that reports them. */
-static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost, uint64_t until)
+static void kernel_source_note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost,
+				    uint64_t until)
 {
 
 	(void)wm_cpu_packet_flush(&s->packet); /* errors are in the totals */
@@ -257,19 +258,21 @@ static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost,
 				   "overwritten", lost);
 }
 
-static uint64_t number(const struct wm_kernel_source *s, const struct wm_kfield *f,
-		       const struct wm_page_cursor *c)
+static uint64_t kernel_source_number(const struct wm_kernel_source *s, const struct wm_kfield *f,
+				     const struct wm_page_cursor *c)
 {
 	return f ? wm_kfield_number(f, s->machine.swap, c->data, c->bytes) : 0;
 }
 
 /* Writes header, context and payload of a record. Returns its size without padding, or -errno. */
-static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint16_t id,
-			  const struct wm_page_cursor *c, uint32_t tid, unsigned char *to)
+static int64_t kernel_source_put_record(struct wm_kernel_source *s, const struct plan *p,
+					uint16_t id, const struct wm_page_cursor *c, uint32_t tid,
+					unsigned char *to)
 {
 	const uint64_t header = htole64(wm_record_header(id, c->time));
-	const struct wm_kernel_context context = {htole32(tid), (uint8_t)number(s, p->flags, c),
-						  (uint8_t)number(s, p->preempt, c)};
+	const struct wm_kernel_context context = {htole32(tid),
+						  (uint8_t)kernel_source_number(s, p->flags, c),
+						  (uint8_t)kernel_source_number(s, p->preempt, c)};
 	unsigned char *payload = to + sizeof(header) + sizeof(context);
 	int64_t bytes = wm_kplan_run(p->fields, c->data, c->bytes, payload,
 				     s->packet.room - (size_t)(payload - s->packet.buffer));
@@ -282,8 +285,9 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 #define HEAD_BYTES (WM_RECORD_HEADER_BYTES + sizeof(struct wm_kernel_context))
 
 /* Whether a record passes the filter. `record` has its header, context and payload. */
-static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t tid,
-		   const struct wm_page_cursor *c, const unsigned char *record, int64_t bytes)
+static bool kernel_source_passes(struct wm_kernel_source *s, const struct plan *p, uint32_t tid,
+				 const struct wm_page_cursor *c, const unsigned char *record,
+				 int64_t bytes)
 {
 	const struct wm_sieve_context context = {
 	    .pid = -1, .tid = tid, .cpu = s->packet.cpu, .clock = c->time};
@@ -293,7 +297,7 @@ static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t ti
 }
 
 /* Adds one record at the end of the packet. */
-static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
+static void kernel_source_add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
 {
 	unsigned char *to = wm_cpu_packet_at(&s->packet, c->time);
 	const struct plan *plan;
@@ -306,14 +310,14 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 	plan = &s->plans[id];
 	if (s->packet.ring && !plan->in_top)
 		return; /* an event of another user of the system's buffer */
-	tid = (uint32_t)number(s, plan->tid, c);
+	tid = (uint32_t)kernel_source_number(s, plan->tid, c);
 	if (plan->fields)
-		bytes = put_record(s, plan, id, c, tid, to);
+		bytes = kernel_source_put_record(s, plan, id, c, tid, to);
 	if (bytes < 0) {
 		s->totals.torn++;
 		return;
 	}
-	if (plan->filter && !passes(s, plan, tid, c, to, bytes)) {
+	if (plan->filter && !kernel_source_passes(s, plan, tid, c, to, bytes)) {
 		s->totals.filtered++;
 		return;
 	}
@@ -321,7 +325,7 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 	wm_task_names_meet(s->names, tid, c->time);
 }
 
-static void add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
+static void kernel_source_add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
 {
 	struct wm_page_cursor c;
 	int got;
@@ -331,9 +335,9 @@ static void add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
 		return;
 	}
 	if (c.lost && c.lost != WM_PAGE_LOST_UNKNOWN)
-		note_loss(s, r, c.lost, c.begin);
+		kernel_source_note_loss(s, r, c.lost, c.begin);
 	while ((got = wm_page_next(&c)) == 1)
-		add_record(s, &c);
+		kernel_source_add_record(s, &c);
 	if (got < 0)
 		s->totals.torn++;
 	r->last = c.time;
@@ -341,7 +345,7 @@ static void add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
 
 /* --- rounds ---------------------------------------------------------------------- */
 
-static int drain(struct wm_kernel_source *s, struct ring *r, uint32_t *ret_pages)
+static int kernel_source_drain(struct wm_kernel_source *s, struct ring *r, uint32_t *ret_pages)
 {
 	uint64_t lost_disk = s->packet.lost_disk;
 	ssize_t got = 0;
@@ -353,7 +357,7 @@ static int drain(struct wm_kernel_source *s, struct ring *r, uint32_t *ret_pages
 		got = wm_instance_read(r->instance, r->cpu, s->page);
 		if (got <= 0)
 			break;
-		add_page(s, r, (size_t)got);
+		kernel_source_add_page(s, r, (size_t)got);
 	}
 	*ret_pages = n;
 	(void)wm_cpu_packet_flush(&s->packet); /* errors are in the totals */
@@ -374,7 +378,7 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 		 * running.
 		 */
 		for (uint64_t done = 0; done <= most; done += pages) {
-			(void)drain(s, &s->rings[i], &pages);
+			(void)kernel_source_drain(s, &s->rings[i], &pages);
 			if (pages < PAGES_PER_ROUND)
 				break;
 		}
@@ -382,7 +386,7 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 }
 
 /* Enlarges rings that lost events between two rounds. */
-static void grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
+static void kernel_source_grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
 {
 	struct wm_instance *const instances[WM_KERNEL_RINGS] = {s->from.instance, s->from.top};
 	uint64_t most = s->from.top ? s->from.most_bytes / 2 : s->from.most_bytes;
@@ -406,11 +410,11 @@ int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 
 		if (!seal && !(s->polls[i].revents & POLLIN))
 			continue;
-		err = drain(s, &s->rings[i], &pages);
+		err = kernel_source_drain(s, &s->rings[i], &pages);
 		error = err ? err : error;
 		lost[s->rings[i].number] += s->totals.lost[WM_LOST_OVERWRITTEN] - before;
 	}
-	grow(s, lost);
+	kernel_source_grow(s, lost);
 	return error ? error : (int)(s->packet.packets - packets);
 }
 
@@ -441,13 +445,13 @@ int wm_kernel_source_finish(struct wm_kernel_source *s)
 		uint64_t lost;
 
 		do {
-			int err = drain(s, r, &pages);
+			int err = kernel_source_drain(s, r, &pages);
 
 			error = err ? err : error;
 		} while (pages == PAGES_PER_ROUND);
 		lost = overrun_of(r);
 		if (lost > r->told)
-			note_loss(s, r, lost - r->told, wm_clock_read(s->from.clock));
+			kernel_source_note_loss(s, r, lost - r->told, wm_clock_read(s->from.clock));
 	}
 	wm_task_names_finish(s->names, s->from.instance);
 	return error;

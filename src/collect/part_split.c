@@ -29,7 +29,8 @@ static bool keep_piece(struct walk *w, struct wm_parts *l)
 }
 
 /* Adds the record at `offset` of the whole part to the current piece, or begins a new one. */
-static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct wm_parts *l)
+static bool part_split_add_record(struct walk *w, uint32_t offset, uint32_t bytes,
+				  struct wm_parts *l)
 {
 	const unsigned char *at = w->whole.data + offset;
 	uint64_t header, ahead;
@@ -72,7 +73,7 @@ static void split_part(struct wm_parts *l, uint32_t i, struct wm_producer *produ
 		int64_t bytes = wm_producer_record_bytes(producer, w.whole.data + offset,
 							 w.whole.bytes - offset);
 
-		if (bytes < 8 || !add_record(&w, offset, (uint32_t)bytes, l))
+		if (bytes < 8 || !part_split_add_record(&w, offset, (uint32_t)bytes, l))
 			break;
 		offset += (uint32_t)bytes;
 	}

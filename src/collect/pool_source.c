@@ -133,7 +133,7 @@ static uint64_t unwrap_back(uint64_t low, uint64_t limit)
  * record in a flight recorder may be days old, but its time is near the time at which its chunk was
  * taken (`taken`; 0: unknown).
  */
-static uint64_t unwrap(uint64_t low, uint64_t taken, uint64_t limit)
+static uint64_t pool_source_unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 {
 	uint64_t ahead = (low - taken) & TIME_MASK;
 	uint64_t full;
@@ -155,8 +155,9 @@ static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint6
 {
 	uint64_t limit = wm_sum(wm_clock_read(s->clock_kind), SKEW_TICKS);
 	uint64_t floor = f->from.last_clock;
-	uint64_t begin = unwrap(record_time(part->data), taken, limit);
-	uint64_t end = unwrap(record_time(part->data + part->last_offset), taken, limit);
+	uint64_t begin = pool_source_unwrap(record_time(part->data), taken, limit);
+	uint64_t end =
+	    pool_source_unwrap(record_time(part->data + part->last_offset), taken, limit);
 	bool true_times = floor <= begin && begin <= end;
 
 	if (end < floor)

@@ -41,8 +41,8 @@ static bool is_chosen(const struct options *o, const struct wm_proc_event *event
 }
 
 /* Adds an event to the options. An event that was already chosen does not change. */
-static int choose(void **options, const struct wm_source_wanted *w, const struct wm_proc_event *e,
-		  struct wm_diag *diag)
+static int proc_choose(void **options, const struct wm_source_wanted *w,
+		       const struct wm_proc_event *e, struct wm_diag *diag)
 {
 	struct wm_proc_choice c = {
 	    .event = e,
@@ -68,7 +68,7 @@ static int choose(void **options, const struct wm_source_wanted *w, const struct
 	return 0;
 }
 
-static int want(void **options, const struct wm_source_wanted *w, struct wm_diag *diag)
+static int proc_want(void **options, const struct wm_source_wanted *w, struct wm_diag *diag)
 {
 	int err = 0;
 
@@ -78,11 +78,11 @@ static int want(void **options, const struct wm_source_wanted *w, struct wm_diag
 				   w->defs[0].name);
 	for (size_t i = 0; !err && i < w->nr_defs; i++)
 		if (w->defs[i].proc)
-			err = choose(options, w, w->defs[i].proc, diag);
+			err = proc_choose(options, w, w->defs[i].proc, diag);
 	return err ? err : (int)w->nr_defs;
 }
 
-static void forget(void *options)
+static void proc_forget(void *options)
 {
 	struct options *o = options;
 
@@ -129,7 +129,7 @@ static void on_due(int fd, uint32_t events, void *data)
 	wait_for_next(p);
 }
 
-static void say_left_out(const struct proc *p)
+static void proc_say_left_out(const struct proc *p)
 {
 	uint32_t nr;
 	const struct wm_proc_event *e = wm_proc_source_left_out(p->source, &nr);
@@ -141,7 +141,7 @@ static void say_left_out(const struct proc *p)
 			     e->name, nr, WM_CLASS_FIELDS_MAX);
 }
 
-static int begin(struct proc *p, const struct options *o, struct wm_diag *diag)
+static int proc_begin(struct proc *p, const struct options *o, struct wm_diag *diag)
 {
 	const struct wm_source_host *h = &p->host;
 	int err = wm_proc_source_create(h->writer, h->clock->kind, o->choices, o->nr, h->all,
@@ -157,7 +157,7 @@ static int begin(struct proc *p, const struct options *o, struct wm_diag *diag)
 	return wm_loop_fd(h->loop, p->timer, EPOLLIN, on_due, p, NULL);
 }
 
-static void destroy(void *source)
+static void proc_destroy(void *source)
 {
 	struct proc *p = source;
 
@@ -167,8 +167,8 @@ static void destroy(void *source)
 	free(p);
 }
 
-static int create(void *options, const struct wm_source_host *host, void **ret,
-		  struct wm_diag *diag)
+static int proc_create(void *options, const struct wm_source_host *host, void **ret,
+		       struct wm_diag *diag)
 {
 	struct proc *p = calloc(1, sizeof(*p));
 	int err;
@@ -176,12 +176,12 @@ static int create(void *options, const struct wm_source_host *host, void **ret,
 	if (!p)
 		return -ENOMEM;
 	*p = (struct proc){.host = *host, .timer = -1};
-	err = begin(p, options, diag);
+	err = proc_begin(p, options, diag);
 	if (err) {
-		destroy(p);
+		proc_destroy(p);
 		return err;
 	}
-	say_left_out(p);
+	proc_say_left_out(p);
 	/* The first reading gets the values from before the recording. */
 	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
 	wait_for_next(p);
@@ -189,7 +189,7 @@ static int create(void *options, const struct wm_source_host *host, void **ret,
 	return 0;
 }
 
-static int follow(void *source, pid_t pid)
+static int proc_follow(void *source, pid_t pid)
 {
 	struct proc *p = source;
 	int err = wm_proc_source_follow(p->source, pid);
@@ -199,7 +199,7 @@ static int follow(void *source, pid_t pid)
 }
 
 /* The timer decides when something is written; packets require no round. */
-static int do_round(void *source, enum wm_source_round what)
+static int proc_do_round(void *source, enum wm_source_round what)
 {
 	struct proc *p = source;
 
@@ -208,21 +208,21 @@ static int do_round(void *source, enum wm_source_round what)
 	return 0;
 }
 
-static void stop(void *source)
+static void proc_stop(void *source)
 {
 	struct proc *p = source;
 
 	wm_proc_source_last(p->source);
 }
 
-static void finish(void *source)
+static void proc_finish(void *source)
 {
 	struct proc *p = source;
 
 	(void)wm_proc_source_flush(p->source); /* errors are in the totals */
 }
 
-static void totals(const void *source, struct wm_source_totals *ret)
+static void proc_totals(const void *source, struct wm_source_totals *ret)
 {
 	const struct proc *p = source;
 
@@ -244,7 +244,7 @@ static void say_rate(const uint64_t *more, const struct wm_words *words)
 		     wm_number_print_duration(more[WM_PROC_MORE_LATE_MAX_NS] / 1000 * 1000, late));
 }
 
-static void explain(const struct wm_source_result *r, const struct wm_words *words)
+static void proc_explain(const struct wm_source_result *r, const struct wm_words *words)
 {
 	const uint64_t *more = r->totals->more;
 
@@ -267,15 +267,15 @@ static void explain(const struct wm_source_result *r, const struct wm_words *wor
 
 const struct wm_source_ops wm_source_proc = {
     .label = "of /proc",
-    .explain = explain,
+    .explain = proc_explain,
     .takes = takes,
-    .want = want,
-    .forget = forget,
-    .create = create,
-    .destroy = destroy,
-    .follow = follow,
-    .round = do_round,
-    .stop = stop,
-    .finish = finish,
-    .totals = totals,
+    .want = proc_want,
+    .forget = proc_forget,
+    .create = proc_create,
+    .destroy = proc_destroy,
+    .follow = proc_follow,
+    .round = proc_do_round,
+    .stop = proc_stop,
+    .finish = proc_finish,
+    .totals = proc_totals,
 };

@@ -84,8 +84,8 @@ int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *di
 	return err;
 }
 
-static int declare(struct wm_proc_source *s, struct kind *k, const char *filter,
-		   struct wm_diag *diag)
+static int proc_source_declare(struct wm_proc_source *s, struct kind *k, const char *filter,
+			       struct wm_diag *diag)
 {
 	struct wm_cpu_packet *to = k->event->of_task ? &s->tasks : &s->machine;
 	struct wm_class *class;
@@ -109,8 +109,8 @@ static int declare(struct wm_proc_source *s, struct kind *k, const char *filter,
 }
 
 /* Creates the stream for events of the machine or of processes, if any are chosen. */
-static int make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices, size_t nr,
-		       bool of_task)
+static int proc_source_make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices,
+				   size_t nr, bool of_task)
 {
 	struct wm_kernel_stream *stream;
 	int err;
@@ -127,8 +127,8 @@ static int make_stream(struct wm_proc_source *s, const struct wm_proc_choice *ch
 	return 0;
 }
 
-static int add_kind(struct wm_proc_source *s, const struct wm_proc_choice *choice, uint32_t ids[2],
-		    uint64_t now, struct wm_diag *diag)
+static int proc_source_add_kind(struct wm_proc_source *s, const struct wm_proc_choice *choice,
+				uint32_t ids[2], uint64_t now, struct wm_diag *diag)
 {
 	struct kind *k = &s->kinds[s->nr_kinds++];
 	int err;
@@ -139,7 +139,7 @@ static int add_kind(struct wm_proc_source *s, const struct wm_proc_choice *choic
 			   .id = ids[choice->event->of_task]++,
 			   .fd = -1};
 	k->slot = k->id;
-	err = declare(s, k, choice->filter, diag);
+	err = proc_source_declare(s, k, choice->filter, diag);
 	if (!err && !k->event->of_task) {
 		k->fd = wm_proc_open(k->event, 0);
 		err = k->fd < 0 ? k->fd : 0;
@@ -162,11 +162,11 @@ int wm_proc_source_create(struct wm_trace_writer *writer, enum wm_clock_kind clo
 	s->clock = clock;
 	wm_proc_tasks_init(&s->processes, everything, ours);
 	s->kinds = calloc(nr_choices + 1, sizeof(*s->kinds));
-	err = s->kinds ? make_stream(s, choices, nr_choices, false) : -ENOMEM;
+	err = s->kinds ? proc_source_make_stream(s, choices, nr_choices, false) : -ENOMEM;
 	if (!err)
-		err = make_stream(s, choices, nr_choices, true);
+		err = proc_source_make_stream(s, choices, nr_choices, true);
 	for (size_t i = 0; !err && i < nr_choices; i++)
-		err = add_kind(s, &choices[i], ids, now, diag);
+		err = proc_source_add_kind(s, &choices[i], ids, now, diag);
 	if (err) {
 		wm_proc_source_destroy(s);
 		return err;
@@ -216,8 +216,8 @@ const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source 
 
 /* --- records -------------------------------------------------------------------------------- */
 
-static bool passes(const struct kind *k, const unsigned char *fields, size_t bytes,
-		   const struct wm_proc_task *task)
+static bool proc_source_passes(const struct kind *k, const unsigned char *fields, size_t bytes,
+			       const struct wm_proc_task *task)
 {
 	struct wm_filter_contexts contexts = {0};
 
@@ -231,8 +231,8 @@ static bool passes(const struct kind *k, const unsigned char *fields, size_t byt
 }
 
 /* Writes all records of a text. `task` is NULL for a file of the machine. */
-static void put_text(struct wm_proc_source *s, const struct kind *k,
-		     const struct wm_proc_task *task, uint64_t clock)
+static void proc_source_put_text(struct wm_proc_source *s, const struct kind *k,
+				 const struct wm_proc_task *task, uint64_t clock)
 {
 	struct wm_cpu_packet *to = task ? &s->tasks : &s->machine;
 	const char *at = s->text.data, *end = at + s->text.bytes;
@@ -252,7 +252,7 @@ static void put_text(struct wm_proc_source *s, const struct kind *k,
 			s->totals.torn++;
 			continue;
 		}
-		if (!passes(k, record + before, (size_t)n, task))
+		if (!proc_source_passes(k, record + before, (size_t)n, task))
 			continue;
 		memcpy(record, &header, sizeof(header));
 		if (task)
@@ -272,7 +272,7 @@ static void read_machine(struct wm_proc_source *s, struct kind *k)
 	if (err)
 		s->totals.torn++;
 	else
-		put_text(s, k, NULL, clock);
+		proc_source_put_text(s, k, NULL, clock);
 }
 
 static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_task *task)
@@ -281,7 +281,7 @@ static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_t
 	int err = wm_proc_task_read(&s->processes, task, k->event, k->slot, &s->text);
 
 	if (!err)
-		put_text(s, k, task, clock);
+		proc_source_put_text(s, k, task, clock);
 	else if (err == -EACCES || err == -EPERM)
 		s->totals.more[WM_PROC_MORE_DENIED]++;
 	/* Otherwise the process has exited, which is not an error. */
@@ -325,7 +325,7 @@ static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 				   missed);
 }
 
-static void tick(struct wm_proc_source *s, uint64_t now, bool all)
+static void proc_source_tick(struct wm_proc_source *s, uint64_t now, bool all)
 {
 	bool asked = false, due = false;
 
@@ -356,12 +356,12 @@ static void tick(struct wm_proc_source *s, uint64_t now, bool all)
 
 void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns)
 {
-	tick(s, now_ns, false);
+	proc_source_tick(s, now_ns, false);
 }
 
 void wm_proc_source_last(struct wm_proc_source *s)
 {
-	tick(s, wm_clock_monotonic_ns(), true);
+	proc_source_tick(s, wm_clock_monotonic_ns(), true);
 }
 
 uint64_t wm_proc_source_next(const struct wm_proc_source *s)

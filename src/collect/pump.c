@@ -113,7 +113,7 @@ struct outcome {
 	int packets, error;
 };
 
-static int by_begin(const void *a, const void *b)
+static int pump_by_begin(const void *a, const void *b)
 {
 	const struct wm_part *x = a, *y = b;
 
@@ -123,7 +123,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Whether the writer refused the packet as malformed. */
-static bool refused(int err)
+static bool pump_refused(int err)
 {
 	return err == -EBADMSG || err == -EINVAL;
 }
@@ -136,7 +136,7 @@ static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_ra
 
 	k->lost = s->unsent;
 	err = wm_producer_packet(s->producer, k);
-	if (refused(err)) {
+	if (pump_refused(err)) {
 		/* The records do not match their descriptions, so no reader could decode them. */
 		wm_source_lost(s, WM_LOST_TORN, k->count, true);
 		return 0;
@@ -160,14 +160,14 @@ static int write_guest(const struct wm_part *part, struct wm_raw_packet *k)
 
 	k->lost = s->guest_unsent;
 	err = wm_producer_packet(s->guest, k);
-	if (refused(err))
+	if (pump_refused(err))
 		return 0;
 	s->guest_unsent = 0;
 	return err;
 }
 
-static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest,
-		       struct outcome *out)
+static void pump_write_part(struct wm_pump *p, const struct wm_part *part, bool guest,
+			    struct outcome *out)
 {
 	struct wm_raw_packet k = {
 	    .tid = part->tid,
@@ -196,13 +196,13 @@ static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 	struct wm_parts *l = &p->parts;
 
 	wm_parts_split(l, guest);
-	qsort(l->part, l->nr, sizeof(*l->part), by_begin);
+	qsort(l->part, l->nr, sizeof(*l->part), pump_by_begin);
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct wm_part *part = &l->part[i];
 		struct wm_pool *pool = &part->source->pool;
 
 		if (part->bytes)
-			write_part(p, part, guest, out);
+			pump_write_part(p, part, guest, out);
 		if (part->pinned)
 			wm_pool_release(pool, part->chunk, pool->mode != WM_POOL_OVERWRITE);
 		free(part->copy);
@@ -211,7 +211,7 @@ static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 	l->nr = 0;
 }
 
-static void before_write(struct wm_pump *p)
+static void pump_before_write(struct wm_pump *p)
 {
 	if (p->parts.nr && p->options.before_write)
 		p->options.before_write(p->options.data);
@@ -256,7 +256,7 @@ int wm_pump_round(struct wm_pump *p, bool seal)
 		all = collect_all(p, seal);
 		if (!all && !p->parts.nr)
 			out.error = -ENOMEM;
-		before_write(p);
+		pump_before_write(p);
 		write_parts(p, false, &out);
 	} while (!all && !out.error);
 	for (struct wm_pump_source *s = p->sources; s; s = s->next)
@@ -305,7 +305,7 @@ int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s)
 		more = collect_last(p, s) < 0;
 		if (more && !p->parts.nr)
 			out.error = -ENOMEM;
-		before_write(p);
+		pump_before_write(p);
 		if (s->producer)
 			write_parts(p, false, &out);
 		else
@@ -367,7 +367,7 @@ int wm_pump_snapshot(struct wm_pump *p,
 			out.error = -ENOMEM;
 		wm_source_settle_losses(s);
 	}
-	before_write(p);
+	pump_before_write(p);
 	if (guest)
 		meet_guests(p, producer, data);
 	write_parts(p, guest, &out);

@@ -35,7 +35,7 @@ struct wm_sieve {
 	struct moment first, last; /* two moments on both clocks, from which $time is computed */
 };
 
-static struct moment now(const struct wm_sieve *s)
+static struct moment residual_now(const struct wm_sieve *s)
 {
 	return (struct moment){wm_clock_read(s->clock), wm_clock_monotonic_ns()};
 }
@@ -50,7 +50,7 @@ struct wm_sieve *wm_sieve_create(enum wm_clock_kind clock, const struct wm_insta
 	s->instance = instance;
 	wm_arena_init(&s->arena, PROGRAMS_BYTES_MAX);
 	s->tasks = wm_arena_array(&s->arena, TASKS, sizeof(*s->tasks));
-	s->first = s->last = now(s);
+	s->first = s->last = residual_now(s);
 	if (!s->tasks) {
 		wm_sieve_destroy(s);
 		return NULL;
@@ -127,7 +127,7 @@ static void ask_saved(struct wm_sieve *s, struct task *t, uint64_t ns)
 		(void)memcpy(t->comm, comm, sizeof(t->comm));
 }
 
-static const struct task *task_of(struct wm_sieve *s, uint32_t tid)
+static const struct task *residual_task_of(struct wm_sieve *s, uint32_t tid)
 {
 	struct task *t = &s->tasks[tid % TASKS];
 	char comm[WM_TASK_COMM_BYTES];
@@ -146,7 +146,7 @@ static const struct task *task_of(struct wm_sieve *s, uint32_t tid)
 	return t;
 }
 
-static struct task *told(struct wm_sieve *s, uint32_t pid, uint32_t tid)
+static struct task *residual_told(struct wm_sieve *s, uint32_t pid, uint32_t tid)
 {
 	struct task *t = &s->tasks[tid % TASKS];
 
@@ -158,29 +158,29 @@ static struct task *told(struct wm_sieve *s, uint32_t pid, uint32_t tid)
 void wm_sieve_renamed(struct wm_sieve *s, uint32_t pid, uint32_t tid, const char *comm,
 		      size_t bytes)
 {
-	struct task *t = told(s, pid, tid);
+	struct task *t = residual_told(s, pid, tid);
 
 	memcpy(t->comm, comm, bytes < sizeof(t->comm) ? bytes : sizeof(t->comm));
 }
 
 void wm_sieve_forked(struct wm_sieve *s, uint32_t pid, uint32_t tid, uint32_t parent_tid)
 {
-	const struct task parent = *task_of(s, parent_tid);
+	const struct task parent = *residual_task_of(s, parent_tid);
 
-	memcpy(told(s, pid, tid)->comm, parent.comm, sizeof(parent.comm));
+	memcpy(residual_told(s, pid, tid)->comm, parent.comm, sizeof(parent.comm));
 }
 
 /* --- time of a record ---------------------------------------------------------------------- */
 
 /* Computes a time by interpolation between two moments that were read on both clocks. */
-static int64_t time_of(struct wm_sieve *s, uint64_t clock)
+static int64_t residual_time_of(struct wm_sieve *s, uint64_t clock)
 {
 	uint64_t ticks, ns;
 
 	if (s->clock == WM_CLOCK_MONOTONIC)
 		return (int64_t)clock;
 	if (clock >= s->last.clock)
-		s->last = now(s);
+		s->last = residual_now(s);
 	ticks = s->last.clock - s->first.clock;
 	ns = s->last.ns - s->first.ns;
 	if (clock <= s->first.clock || !ticks)
@@ -197,9 +197,9 @@ bool wm_sieve_pass(struct wm_sieve *s, const struct wm_filter *f, const struct w
 	const struct task *t;
 
 	if (needs & WM_FILTER_TIME)
-		contexts.time_ns = time_of(s, c->clock);
+		contexts.time_ns = residual_time_of(s, c->clock);
 	if (needs & WM_FILTER_COMM || (needs & WM_FILTER_PID && c->pid < 0)) {
-		t = task_of(s, c->tid);
+		t = residual_task_of(s, c->tid);
 		memcpy(contexts.comm, t->comm, sizeof(contexts.comm));
 		if (c->pid < 0)
 			contexts.pid = t->pid;

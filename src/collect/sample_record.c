@@ -130,7 +130,7 @@ void wm_sample_plan_done(struct wm_sample_plan *p)
 
 /* --- writing ------------------------------------------------------------------------ */
 
-static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
+static unsigned char *sample_record_put(unsigned char *to, const void *from, size_t bytes)
 {
 	if (bytes)
 		memcpy(to, from, bytes);
@@ -141,14 +141,14 @@ static unsigned char *put_counted(unsigned char *to, const void *from, uint64_t 
 {
 	uint32_t count = htole32((uint32_t)nr);
 
-	return put(put(to, &count, sizeof(count)), from, nr * width);
+	return sample_record_put(sample_record_put(to, &count, sizeof(count)), from, nr * width);
 }
 
-static unsigned char *put_parts(const struct wm_sample_plan *p, const struct wm_perf_sample *s,
-				unsigned char *to)
+static unsigned char *sample_record_put_parts(const struct wm_sample_plan *p,
+					      const struct wm_perf_sample *s, unsigned char *to)
 {
 	if (p->parts & WM_PERF_SAMPLE_ADDR)
-		to = put(to, &s->addr, sizeof(s->addr));
+		to = sample_record_put(to, &s->addr, sizeof(s->addr));
 	if (p->parts & WM_PERF_SAMPLE_CALLCHAIN)
 		to = put_counted(to, s->callchain.data, s->callchain.nr, 8);
 	if (p->parts & WM_PERF_SAMPLE_REGS_USER)
@@ -172,7 +172,7 @@ int64_t wm_sample_put(const struct wm_sample_plan *p, const void *record, size_t
 	context = (struct wm_sample_context){(int32_t)s.pid, (int32_t)s.tid, s.ip, s.period};
 	*ret_pid = s.pid;
 	*ret_tid = s.tid;
-	at = put_parts(p, &s, put(to, &context, sizeof(context)));
+	at = sample_record_put_parts(p, &s, sample_record_put(to, &context, sizeof(context)));
 	if (!p->fields)
 		return at - to;
 	n = wm_kplan_run(p->fields, s.raw.data, (uint32_t)s.raw.bytes, at,

@@ -104,7 +104,8 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 	return err;
 }
 
-static int add_filters(struct wm_sample_source *s, const struct wm_sample_event *events, size_t nr)
+static int sample_source_add_filters(struct wm_sample_source *s,
+				     const struct wm_sample_event *events, size_t nr)
 {
 	const unsigned char *desc;
 	size_t bytes;
@@ -142,7 +143,7 @@ int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate 
 	if (!err)
 		err = make_streams(s, events, nr_events, diag);
 	if (!err)
-		err = add_filters(s, events, nr_events);
+		err = sample_source_add_filters(s, events, nr_events);
 	if (err) {
 		wm_sample_source_destroy(s);
 		return err;
@@ -216,7 +217,7 @@ static void put_header(unsigned char *to, uint32_t id, uint64_t clock)
 	memcpy(to, &header, sizeof(header));
 }
 
-static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
+static bool sample_source_is_ours(const struct wm_sample_source *s, uint32_t pid)
 {
 	for (size_t i = 0; i < s->nr_ours; i++)
 		if (s->ours[i] == (pid_t)pid)
@@ -225,8 +226,9 @@ static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
 }
 
 /* Whether a record passes the filter. `record` has its header, context and payload. */
-static bool passes(struct wm_sample_source *s, const struct wm_sample_plan *plan,
-		   const unsigned char *record, int64_t bytes, const struct wm_sieve_context *c)
+static bool sample_source_passes(struct wm_sample_source *s, const struct wm_sample_plan *plan,
+				 const unsigned char *record, int64_t bytes,
+				 const struct wm_sieve_context *c)
 {
 	const size_t context = sizeof(struct wm_sample_context);
 
@@ -234,8 +236,8 @@ static bool passes(struct wm_sample_source *s, const struct wm_sample_plan *plan
 			     (size_t)bytes - context);
 }
 
-static void add_sample(struct wm_sample_source *s, struct place *p, const void *record,
-		       size_t bytes, size_t event)
+static void sample_source_add_sample(struct wm_sample_source *s, struct place *p,
+				     const void *record, size_t bytes, size_t event)
 {
 	const struct wm_sample_plan *plan = &s->plans[event];
 	uint64_t clock = clock_of(s, record, &plan->shape);
@@ -250,10 +252,11 @@ static void add_sample(struct wm_sample_source *s, struct place *p, const void *
 		s->totals.torn++;
 		return;
 	}
-	if (is_ours(s, pid))
+	if (sample_source_is_ours(s, pid))
 		return;
 	if (plan->filter &&
-	    !passes(s, plan, to, n, &(struct wm_sieve_context){pid, tid, s->samples.cpu, clock})) {
+	    !sample_source_passes(s, plan, to, n,
+				  &(struct wm_sieve_context){pid, tid, s->samples.cpu, clock})) {
 		s->totals.filtered++;
 		return;
 	}
@@ -263,7 +266,8 @@ static void add_sample(struct wm_sample_source *s, struct place *p, const void *
 }
 
 /* Records losses; they happened between the last sample and the kernel's report. */
-static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost, uint64_t until)
+static void sample_source_note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost,
+				    uint64_t until)
 {
 	uint64_t from = p->last_sample ? p->last_sample : until;
 
@@ -310,15 +314,15 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 	if (r.header.type == WM_PERF_LOST)
 		p->told += r.lost.lost;
 	if (r.header.type == WM_PERF_LOST || r.header.type == WM_PERF_LOST_SAMPLES) {
-		note_loss(s, p, r.lost.lost, clock);
+		sample_source_note_loss(s, p, r.lost.lost, clock);
 		return;
 	}
 	s->totals.more[WM_SAMPLE_MORE_THROTTLED] += r.header.type == WM_PERF_THROTTLE;
 	put_task(s, &r, no_earlier(clock, &p->last_task));
 }
 
-static void add_record(struct wm_sample_source *s, struct place *p, const void *record,
-		       size_t bytes)
+static void sample_source_add_record(struct wm_sample_source *s, struct place *p,
+				     const void *record, size_t bytes)
 {
 	struct wm_perf_header h = wm_perf_header_get(record, false);
 	size_t event = WM_SAMPLER_NONE;
@@ -328,7 +332,7 @@ static void add_record(struct wm_sample_source *s, struct place *p, const void *
 	if (!wm_perf_record_id(&s->tasks_shape, record, &id))
 		event = wm_sampler_event_of(s->sampler, id);
 	if (h.type == WM_PERF_SAMPLE && event < s->nr_plans)
-		add_sample(s, p, record, bytes, event);
+		sample_source_add_sample(s, p, record, bytes, event);
 	else if (h.type != WM_PERF_SAMPLE)
 		add_task(s, p, record, bytes,
 			 event < s->nr_plans ? &s->plans[event].shape : &s->tasks_shape);
@@ -338,7 +342,7 @@ static void add_record(struct wm_sample_source *s, struct place *p, const void *
 
 /* --- rounds ------------------------------------------------------------------------------ */
 
-static void drain(struct wm_sample_source *s, size_t place)
+static void sample_source_drain(struct wm_sample_source *s, size_t place)
 {
 	struct wm_perf_ring *ring = wm_sampler_ring(s->sampler, place);
 	const void *record;
@@ -351,7 +355,7 @@ static void drain(struct wm_sample_source *s, size_t place)
 	(void)wm_cpu_packet_flush(&s->tasks);
 	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	while ((record = wm_perf_ring_next(ring, &bytes)))
-		add_record(s, &s->places[place], record, bytes);
+		sample_source_add_record(s, &s->places[place], record, bytes);
 	wm_perf_ring_end(ring);
 	/*
 	 * Writes mappings first, so that a reader of the growing trace has them when it reads
@@ -378,7 +382,7 @@ static bool fit_clock(struct wm_sample_source *s)
 	return true;
 }
 
-static bool is_worth(struct wm_perf_ring *ring, bool all)
+static bool sample_source_is_worth(struct wm_perf_ring *ring, bool all)
 {
 	uint64_t waiting = ring ? wm_perf_ring_begin(ring) : 0;
 
@@ -391,11 +395,11 @@ static int drain_rings(struct wm_sample_source *s, bool all)
 	bool fitted = false;
 
 	for (size_t i = 0; i < wm_sampler_nr_cpus(s->sampler); i++) {
-		if (!is_worth(wm_sampler_ring(s->sampler, i), all))
+		if (!sample_source_is_worth(wm_sampler_ring(s->sampler, i), all))
 			continue;
 		fitted = fitted || fit_clock(s);
 		if (fitted)
-			drain(s, i);
+			sample_source_drain(s, i);
 	}
 	return (int)(s->samples.packets + s->tasks.packets - before);
 }
@@ -428,7 +432,7 @@ static void tell_last_losses(struct wm_sample_source *s, size_t place)
 
 	s->samples.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	if (lost > p->told)
-		note_loss(s, p, lost - p->told, wm_clock_read(s->clock->kind));
+		sample_source_note_loss(s, p, lost - p->told, wm_clock_read(s->clock->kind));
 }
 
 int wm_sample_source_finish(struct wm_sample_source *s)

@@ -42,7 +42,7 @@ static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 	*p = (struct wm_chunk_progress){0};
 }
 
-static void look_at(struct wm_pump_source *s, uint32_t chunk, struct candidates *c)
+static void snapshot_look_at(struct wm_pump_source *s, uint32_t chunk, struct candidates *c)
 {
 	uint64_t state = wm_pool_state(&s->pool, chunk);
 
@@ -59,7 +59,7 @@ static void look_at_shelf(struct wm_pump_source *s, enum wm_shelf shelf, uint32_
 {
 	c->fills = (uint32_t)wm_load_relaxed(&wm_pool_header(&s->pool)->shelf[shelf].order);
 	for (uint32_t i = first; i < first + nr; i++)
-		look_at(s, i, c);
+		snapshot_look_at(s, i, c);
 }
 
 /* Sorts by age, because fill orders wrap: the one just above the current count is the oldest. */

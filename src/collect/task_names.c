@@ -40,7 +40,7 @@ void wm_task_names_destroy(struct wm_task_names *n)
 	free(n);
 }
 
-static void remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
+static void task_names_remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 {
 	if (n->nr_missed >= MISSED_MAX)
 		return;
@@ -63,7 +63,7 @@ static void remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 }
 
 /* Returns the text after "KEY:" and blanks in a status file, up to the end of the line, or NULL. */
-static char *value_of(char *text, const char *key)
+static char *task_names_value_of(char *text, const char *key)
 {
 	char *at = strstr(text, key), *end;
 
@@ -91,8 +91,8 @@ int wm_task_look(uint32_t tid, uint32_t *ret_pid, char comm[WM_TASK_COMM_BYTES])
 	(void)snprintf(file, sizeof(file), "/proc/%u/status", tid);
 	if (wm_file_read(AT_FDCWD, file, SMALL_FILE, &text, &bytes) < 0)
 		return -ENOENT;
-	tgid = value_of(text + strcspn(text, "\n"), "\nTgid:");
-	name = value_of(text, "Name:");
+	tgid = task_names_value_of(text + strcspn(text, "\n"), "\nTgid:");
+	name = task_names_value_of(text, "Name:");
 	*ret_pid = tgid ? (uint32_t)strtoul(tgid, NULL, 10) : tid;
 	(void)snprintf(comm, WM_TASK_COMM_BYTES, "%s", name ? name : "");
 	free(text);
@@ -106,7 +106,7 @@ void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 
 	n->met[tid / 64] |= 1ull << (tid % 64);
 	if (wm_task_look(tid, &pid, comm) < 0)
-		remember(n, tid, clock);
+		task_names_remember(n, tid, clock);
 	else
 		(void)wm_trace_thread(n->writer, pid, tid, clock, comm);
 }

@@ -82,7 +82,7 @@ static const struct kept {
 };
 #define NR_KEPT (sizeof(kept) / sizeof(kept[0]))
 
-static int declare(struct wm_kernel_stream *tasks, const struct kept *k)
+static int task_record_declare(struct wm_kernel_stream *tasks, const struct kept *k)
 {
 	struct wm_class *class;
 	size_t bytes;
@@ -98,11 +98,11 @@ int wm_task_records_declare(struct wm_kernel_stream *tasks)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < NR_KEPT; i++)
-		err = declare(tasks, &kept[i]);
+		err = task_record_declare(tasks, &kept[i]);
 	return err;
 }
 
-static size_t put_text(unsigned char *to, const struct wm_perf_text *text)
+static size_t task_record_put_text(unsigned char *to, const struct wm_perf_text *text)
 {
 	memcpy(to, text->data, text->bytes);
 	to[text->bytes] = '\0';
@@ -133,7 +133,7 @@ size_t wm_task_record_put(const struct wm_perf_record *r, unsigned char *to)
 		uint8_t width = k->fields[i].width;
 
 		if (width == TEXT) {
-			at += put_text(at, from);
+			at += task_record_put_text(at, from);
 		} else if (width == ID) {
 			at += put_id(at, from);
 		} else {

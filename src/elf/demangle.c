@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * demangle.c - see demangle.h. A short name can demangle to a text of exponential length. libiberty
- * passes the text to take() in pieces; when it becomes too long, take() leaves libiberty by
- * longjmp(). That is safe, because libiberty keeps all its data on the stack in this mode.
+ * passes the text to demangle_take() in pieces; when it becomes too long, demangle_take() leaves
+ * libiberty by longjmp(). That is safe, because libiberty keeps all its data on the stack in this
+ * mode.
  */
 #include "elf/demangle.h"
 
@@ -19,7 +20,7 @@ struct taking {
 	jmp_buf too_long;
 };
 
-static void take(const char *piece, size_t bytes, void *opaque)
+static void demangle_take(const char *piece, size_t bytes, void *opaque)
 {
 	struct taking *t = opaque;
 
@@ -40,10 +41,10 @@ bool wm_demangle_may(const char *name)
  * Demangles the two manglings of Rust: its own, and the older one, which looks like C++ and ends in
  * a hash.
  */
-static bool take_name(const char *name, struct taking *t)
+static bool demangle_take_name(const char *name, struct taking *t)
 {
-	return rust_demangle_callback(name, DMGL_NO_OPTS, take, t) ||
-	       cplus_demangle_v3_callback(name, DMGL_NO_OPTS, take, t);
+	return rust_demangle_callback(name, DMGL_NO_OPTS, demangle_take, t) ||
+	       cplus_demangle_v3_callback(name, DMGL_NO_OPTS, demangle_take, t);
 }
 
 char *wm_demangle(const char *name)
@@ -55,7 +56,7 @@ char *wm_demangle(const char *name)
 		return NULL;
 	wm_text_init(&t.text);
 	if (setjmp(t.too_long) == 0)
-		known = take_name(name, &t) && t.text.bytes > 0;
+		known = demangle_take_name(name, &t) && t.text.bytes > 0;
 	else
 		known = false;
 	if (known)

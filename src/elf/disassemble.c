@@ -33,7 +33,7 @@ struct capstone {
  * Loads the library, which stays loaded, so that a second call costs nothing. Returns false when it
  * is not installed.
  */
-static bool load(struct capstone *cs)
+static bool disassemble_load(struct capstone *cs)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	const struct {
@@ -59,7 +59,7 @@ static bool load(struct capstone *cs)
 	return library != NULL;
 }
 
-/* State of walk(), which takes one instruction at a time. */
+/* State of disassemble_walk(), which takes one instruction at a time. */
 struct walker {
 	struct capstone cs;
 	cs_arch arch;
@@ -70,7 +70,7 @@ struct walker {
 };
 
 /* Chooses Capstone's architecture and mode; returns false for an unsupported machine. */
-static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
+static bool disassemble_choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 {
 	static const struct {
 		uint16_t machine;
@@ -125,7 +125,8 @@ static int put_byte(const struct walker *w, unsigned char byte, uint64_t address
 	return w->fn(&d, w->data);
 }
 
-static int walk(const struct walker *w, const unsigned char *code, size_t bytes, uint64_t address)
+static int disassemble_walk(const struct walker *w, const unsigned char *code, size_t bytes,
+			    uint64_t address)
 {
 	int err = 0;
 
@@ -154,9 +155,9 @@ int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, ui
 	cs_mode mode;
 	int err = -ENOMEM;
 
-	if (!choose(machine, &w.arch, &mode))
+	if (!disassemble_choose(machine, &w.arch, &mode))
 		return -ENOTSUP;
-	if (!load(&w.cs))
+	if (!disassemble_load(&w.cs))
 		return -ELIBACC;
 	if (w.cs.open(w.arch, mode, &w.handle) != CS_ERR_OK)
 		return -ENOTSUP;
@@ -165,7 +166,7 @@ int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, ui
 		(void)w.cs.option(w.handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	w.insn = w.cs.malloc(w.handle);
 	if (w.insn) {
-		err = walk(&w, code, bytes, address);
+		err = disassemble_walk(&w, code, bytes, address);
 		w.cs.free(w.insn, 1);
 	}
 	(void)w.cs.close(&w.handle);

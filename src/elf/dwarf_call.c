@@ -123,8 +123,8 @@ static unsigned hidden_arguments(Dwarf_Die *function)
 	       (dwarf_aggregate_size(&type, &bytes) == 0 && bytes > 8 * PIECES_MAX);
 }
 
-static int answer(const struct passing *p, unsigned integers, unsigned vectors, uint64_t stack,
-		  struct wm_elf_value *ret, const char **why)
+static int dwarf_call_answer(const struct passing *p, unsigned integers, unsigned vectors,
+			     uint64_t stack, struct wm_elf_value *ret, const char **why)
 {
 	bool fits = !p->stack_bytes && integers + p->nr_integer <= NR_REGISTERS &&
 		    vectors + p->nr_vector <= NR_VECTORS;
@@ -233,7 +233,7 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 		if (!p.known)
 			return -EOPNOTSUPP;
 		if (dwarf_dieoffset(&child) == dwarf_dieoffset(parameter))
-			return answer(&p, integers, vectors, stack, ret, why);
+			return dwarf_call_answer(&p, integers, vectors, stack, ret, why);
 		if (!p.stack_bytes && integers + p.nr_integer <= NR_REGISTERS &&
 		    vectors + p.nr_vector <= NR_VECTORS) {
 			integers += p.nr_integer;

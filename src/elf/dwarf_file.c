@@ -19,7 +19,7 @@ static bool has_units(Dwarf *dwarf)
 	return dwarf_nextcu(dwarf, 0, &next, &bytes, NULL, NULL, NULL) == 0;
 }
 
-static int try_file(struct wm_dwarf_file *f, int fd)
+static int dwarf_file_try(struct wm_dwarf_file *f, int fd)
 {
 	if (fd < 0)
 		return -ENODATA;
@@ -54,8 +54,8 @@ int wm_dwarf_file_open(const struct wm_elf *e, struct wm_dwarf_file *ret)
 	int err;
 
 	*ret = (struct wm_dwarf_file){.fd = -1};
-	err = try_file(ret, fcntl(e->fd, F_DUPFD_CLOEXEC, 0));
-	return err < 0 ? try_file(ret, open_separate(e)) : 0;
+	err = dwarf_file_try(ret, fcntl(e->fd, F_DUPFD_CLOEXEC, 0));
+	return err < 0 ? dwarf_file_try(ret, open_separate(e)) : 0;
 }
 
 void wm_dwarf_file_close(struct wm_dwarf_file *f)

@@ -27,7 +27,7 @@ static bool based(const Dwarf_Op *op, uint64_t *ret_register, int64_t *ret_offse
 	return op->atom == DW_OP_bregx;
 }
 
-static bool named(const Dwarf_Op *op, uint64_t *ret_register)
+static bool dwarf_place_named(const Dwarf_Op *op, uint64_t *ret_register)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
 		*ret_register = (uint64_t)(op->atom - DW_OP_reg0);
@@ -72,10 +72,10 @@ static bool frame_base(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t addr
 	if (ops[0].atom == DW_OP_call_frame_cfa)
 		return frame_address(v, address, ret_register, ret_offset);
 	*ret_offset = 0;
-	return named(&ops[0], ret_register) || based(&ops[0], ret_register, ret_offset);
+	return dwarf_place_named(&ops[0], ret_register) || based(&ops[0], ret_register, ret_offset);
 }
 
-static int memory(struct wm_elf_value *ret, uint64_t number, int64_t offset)
+static int dwarf_place_memory(struct wm_elf_value *ret, uint64_t number, int64_t offset)
 {
 	ret->base = WM_ELF_VALUE_REGISTER;
 	ret->number = number;
@@ -85,7 +85,7 @@ static int memory(struct wm_elf_value *ret, uint64_t number, int64_t offset)
 }
 
 /* Decodes a constant in the expression itself: DW_OP_lit5, DW_OP_const1u and the like. */
-static bool constant(const Dwarf_Op *op, uint64_t *ret)
+static bool dwarf_place_constant(const Dwarf_Op *op, uint64_t *ret)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
 		*ret = op->atom - DW_OP_lit0;
@@ -102,7 +102,7 @@ static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr, 
 	int64_t offset;
 
 	*why = out;
-	if (nr == 2 && ops[1].atom == DW_OP_stack_value && constant(&ops[0], &number)) {
+	if (nr == 2 && ops[1].atom == DW_OP_stack_value && dwarf_place_constant(&ops[0], &number)) {
 		ret->base = WM_ELF_VALUE_CONSTANT;
 		ret->number = number;
 		return 0;
@@ -118,15 +118,15 @@ static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr, 
 	}
 	if (nr != 1)
 		return -EOPNOTSUPP;
-	if (named(&ops[0], &number)) {
+	if (dwarf_place_named(&ops[0], &number)) {
 		ret->number = number;
 		return 0;
 	}
 	if (based(&ops[0], &number, &offset))
-		return memory(ret, number, offset);
+		return dwarf_place_memory(ret, number, offset);
 	if (ops[0].atom == DW_OP_fbreg && function &&
 	    frame_base(v, function, address, &number, &offset))
-		return memory(ret, number, offset + (int64_t)ops[0].number);
+		return dwarf_place_memory(ret, number, offset + (int64_t)ops[0].number);
 	if (ops[0].atom != DW_OP_addr)
 		return -EOPNOTSUPP;
 	ret->base = WM_ELF_VALUE_ADDRESS;

@@ -28,7 +28,7 @@ struct search {
 	struct wm_nearest near;
 };
 
-static const char *base_of(const char *path)
+static const char *dwarf_source_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -45,7 +45,7 @@ static bool is_file(const struct search *s, const char *path)
 }
 
 /* Finds the innermost function, inlined or not, that contains an address. */
-static Dwarf_Off function_of(Dwarf_Die *unit, uint64_t address)
+static Dwarf_Off dwarf_source_function_of(Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Die *scopes = NULL;
 	Dwarf_Off offset = 0;
@@ -61,9 +61,9 @@ static Dwarf_Off function_of(Dwarf_Die *unit, uint64_t address)
 	return offset;
 }
 
-static int add(struct search *s, Dwarf_Die *unit, uint64_t address)
+static int dwarf_source_add(struct search *s, Dwarf_Die *unit, uint64_t address)
 {
-	Dwarf_Off function = function_of(unit, address);
+	Dwarf_Off function = dwarf_source_function_of(unit, address);
 	struct found *grown;
 
 	for (size_t i = 0; i < s->nr; i++) {
@@ -83,7 +83,7 @@ static int add(struct search *s, Dwarf_Die *unit, uint64_t address)
 	return 0;
 }
 
-static int look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
+static int dwarf_source_look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
 {
 	const char *file = dwarf_linesrc(row, NULL, NULL);
 	bool begins = false, end = false;
@@ -97,7 +97,7 @@ static int look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
 	    dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineaddr(row, &address) != 0)
 		return 0;
 	if ((uint32_t)line == s->line)
-		return add(s, unit, address);
+		return dwarf_source_add(s, unit, address);
 	if ((uint32_t)line > s->line && (!s->next || (uint32_t)line < s->next))
 		s->next = (uint32_t)line;
 	return 0;
@@ -111,15 +111,15 @@ static int look_through(struct search *s, Dwarf_Die *unit)
 	int err = 0;
 
 	if (name)
-		wm_nearest_offer(&s->near, base_of(name));
+		wm_nearest_offer(&s->near, dwarf_source_base_of(name));
 	if (dwarf_getsrclines(unit, &lines, &nr) != 0)
 		return 0;
 	for (size_t i = 0; i < nr && !err; i++)
-		err = look_at(s, unit, dwarf_onesrcline(lines, i));
+		err = dwarf_source_look_at(s, unit, dwarf_onesrcline(lines, i));
 	return err;
 }
 
-static int by_address(const void *a, const void *b)
+static int dwarf_source_by_address(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
@@ -127,7 +127,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Turns the search into a list of addresses, or reports why there are none. */
-static int finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag)
+static int dwarf_source_finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr,
+			       struct wm_diag *diag)
 {
 	char cure[120];
 	uint64_t *addresses;
@@ -149,7 +150,7 @@ static int finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr, st
 	addresses = calloc(s->nr, sizeof(*addresses));
 	if (!addresses)
 		return -ENOMEM;
-	qsort(s->found, s->nr, sizeof(*s->found), by_address);
+	qsort(s->found, s->nr, sizeof(*s->found), dwarf_source_by_address);
 	for (size_t i = 0; i < s->nr; i++)
 		addresses[i] = s->found[i].address;
 	*ret_addresses = addresses;
@@ -165,7 +166,7 @@ int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 	size_t header_bytes;
 	int err = 0;
 
-	wm_nearest_init(&s.near, base_of(file));
+	wm_nearest_init(&s.near, dwarf_source_base_of(file));
 	while (!err &&
 	       dwarf_nextcu(v->file.dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
@@ -175,7 +176,7 @@ int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		offset = next;
 	}
 	if (!err)
-		err = finish(&s, ret_addresses, ret_nr, diag);
+		err = dwarf_source_finish(&s, ret_addresses, ret_nr, diag);
 	free(s.found);
 	return err;
 }

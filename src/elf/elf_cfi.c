@@ -67,7 +67,7 @@ static const struct wm_cfi_machine machines[] = {
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static void let_go(struct wm_elf_cfi *c)
+static void cfi_let_go(struct wm_elf_cfi *c)
 {
 	if (c->table && !c->dwarf)
 		(void)dwarf_cfi_end(c->table);
@@ -84,7 +84,7 @@ static void let_go(struct wm_elf_cfi *c)
 }
 
 /* Tries .eh_frame of the image, or .debug_frame of a debug file. */
-static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug)
+static bool cfi_try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug)
 {
 	if (!e)
 		return false;
@@ -107,11 +107,11 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 	}
 	if (c->table)
 		return true;
-	let_go(c);
+	cfi_let_go(c);
 	return false;
 }
 
-static const struct wm_cfi_machine *machine_of(const struct wm_elf *e)
+static const struct wm_cfi_machine *cfi_machine_of(const struct wm_elf *e)
 {
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
 		if (machines[i].elf == e->machine)
@@ -124,7 +124,7 @@ int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug, stru
 	const struct wm_elf *any = image ? image : debug;
 	struct wm_elf_cfi *c;
 
-	if (!any || !machine_of(any))
+	if (!any || !cfi_machine_of(any))
 		return -ENODATA;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -132,8 +132,9 @@ int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug, stru
 	c->fd = -1;
 	wm_table_init(&c->row_table);
 	wm_table_init(&c->place_table);
-	c->machine = machine_of(any);
-	if (!try_file(c, image, false) && !try_file(c, image, true) && !try_file(c, debug, true)) {
+	c->machine = cfi_machine_of(any);
+	if (!cfi_try_file(c, image, false) && !cfi_try_file(c, image, true) &&
+	    !cfi_try_file(c, debug, true)) {
 		wm_elf_cfi_close(c);
 		return -ENODATA;
 	}
@@ -145,7 +146,7 @@ void wm_elf_cfi_close(struct wm_elf_cfi *c)
 {
 	if (!c)
 		return;
-	let_go(c);
+	cfi_let_go(c);
 	free(c->rows);
 	free(c->ops);
 	free(c->places);
@@ -185,7 +186,7 @@ static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struc
 	return true;
 }
 
-static bool fits(Dwarf_Word value)
+static bool cfi_fits(Dwarf_Word value)
 {
 	return (int64_t)value == (int32_t)value;
 }
@@ -199,13 +200,14 @@ static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row
 	if (dwarf_frame_cfa(frame, &ops, &nr) != 0 || !nr)
 		return false;
 	row->cfa.kind = WM_RULE_VALUE;
-	if (nr == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 && fits(ops->number)) {
+	if (nr == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 &&
+	    cfi_fits(ops->number)) {
 		row->cfa.reg = (uint8_t)(ops->atom - DW_OP_breg0);
 		row->cfa.offset = (int32_t)ops->number;
 		return true;
 	}
 	if (nr == 1 && ops->atom == DW_OP_bregx && ops->number < WM_REGS_MAX &&
-	    fits(ops->number2)) {
+	    cfi_fits(ops->number2)) {
 		row->cfa.reg = (uint8_t)ops->number;
 		row->cfa.offset = (int32_t)ops->number2;
 		return true;
@@ -224,7 +226,7 @@ static bool is_simple(const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 	if (!nr || ops[0].atom != DW_OP_call_frame_cfa)
 		return false;
 	rule->offset = 0;
-	if (at < nr && ops[at].atom == DW_OP_plus_uconst && fits(ops[at].number))
+	if (at < nr && ops[at].atom == DW_OP_plus_uconst && cfi_fits(ops[at].number))
 		rule->offset = (int32_t)ops[at++].number;
 	rule->kind = WM_RULE_SAVED;
 	if (at < nr && ops[at].atom == DW_OP_stack_value) {
@@ -270,7 +272,7 @@ static bool read_rule(struct wm_elf_cfi *c, Dwarf_Frame *frame, uint8_t reg, str
 	return copy_ops(c, ops, nr, rule);
 }
 
-static bool read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
+static bool cfi_read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
 {
 	const struct wm_cfi_machine *m = c->machine;
 	int pc = dwarf_frame_info(frame, NULL, NULL, &row->is_signal);
@@ -293,7 +295,7 @@ static uint64_t hash_row(const struct wm_elf_cfi *c, const struct wm_cfi_row *ro
 				       row->nr_rules * sizeof(row->rules[0]));
 }
 
-static bool make_room(struct wm_elf_cfi *c)
+static bool cfi_make_room(struct wm_elf_cfi *c)
 {
 	uint32_t room = c->room_rows ? 2 * c->room_rows : 64;
 	struct wm_cfi_row *rows;
@@ -318,13 +320,13 @@ static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 	while (wm_table_next(&c->row_table, &w))
 		if (memcmp(&c->rows[w.index], row, sizeof(*row)) == 0)
 			return w.index;
-	if (!make_room(c) || wm_table_add(&c->row_table, hash, c->nr_rows))
+	if (!cfi_make_room(c) || wm_table_add(&c->row_table, hash, c->nr_rows))
 		return NO_ROW;
 	c->rows[c->nr_rows] = *row;
 	return c->nr_rows++;
 }
 
-static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
+static uint32_t cfi_find_row(struct wm_elf_cfi *c, uint64_t address)
 {
 	struct wm_cfi_row row;
 	Dwarf_Frame *frame;
@@ -334,7 +336,7 @@ static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
 	memset(&row, 0, sizeof(row));
 	if (dwarf_cfi_addrframe(c->table, address, &frame) != 0)
 		return NO_ROW;
-	if (read_frame(c, frame, &row))
+	if (cfi_read_frame(c, frame, &row))
 		found = keep_row(c, &row);
 	free(frame);
 	return found;
@@ -370,7 +372,7 @@ static uint32_t row_of(struct wm_elf_cfi *c, uint64_t address)
 	while (wm_table_next(&c->place_table, &w))
 		if (c->places[w.index].address == address)
 			return c->places[w.index].row;
-	row = find_row(c, address);
+	row = cfi_find_row(c, address);
 	keep_place(c, (struct place){address, row});
 	return row;
 }

@@ -22,7 +22,7 @@ struct computing {
 	enum wm_cfi_step failed; /* WM_CFI_STEPPED: no failure */
 };
 
-static void fail(struct computing *x, enum wm_cfi_step how)
+static void cfi_step_fail(struct computing *x, enum wm_cfi_step how)
 {
 	if (x->failed == WM_CFI_STEPPED)
 		x->failed = how;
@@ -33,36 +33,36 @@ static uint64_t of_width(const struct computing *x, uint64_t value)
 	return x->is_narrow ? (uint32_t)value : value;
 }
 
-static void push(struct computing *x, uint64_t value)
+static void cfi_step_push(struct computing *x, uint64_t value)
 {
 	if (x->nr < STACK_MAX)
 		x->stack[x->nr++] = of_width(x, value);
 	else
-		fail(x, WM_CFI_NOT_KNOWN);
+		cfi_step_fail(x, WM_CFI_NOT_KNOWN);
 }
 
-static uint64_t pop(struct computing *x)
+static uint64_t cfi_step_pop(struct computing *x)
 {
 	if (x->nr)
 		return x->stack[--x->nr];
-	fail(x, WM_CFI_NOT_KNOWN);
+	cfi_step_fail(x, WM_CFI_NOT_KNOWN);
 	return 0;
 }
 
-static uint64_t get(struct computing *x, uint64_t reg)
+static uint64_t cfi_step_get(struct computing *x, uint64_t reg)
 {
 	if (reg < WM_REGS_MAX && x->regs->known >> reg & 1)
 		return x->regs->value[reg];
-	fail(x, WM_CFI_NOT_KNOWN);
+	cfi_step_fail(x, WM_CFI_NOT_KNOWN);
 	return 0;
 }
 
-static uint64_t load(struct computing *x, uint64_t address)
+static uint64_t cfi_step_load(struct computing *x, uint64_t address)
 {
 	uint64_t value = 0;
 
 	if (!x->memory(x->data, address, &value))
-		fail(x, WM_CFI_NO_MEMORY);
+		cfi_step_fail(x, WM_CFI_NO_MEMORY);
 	return value;
 }
 
@@ -133,21 +133,21 @@ static void rearrange(struct computing *x, unsigned atom, uint64_t n)
 	case DW_OP_pick:
 		n = atom == DW_OP_dup ? 0 : atom == DW_OP_over ? 1 : n;
 		if (n >= x->nr)
-			fail(x, WM_CFI_NOT_KNOWN);
+			cfi_step_fail(x, WM_CFI_NOT_KNOWN);
 		else
-			push(x, x->stack[x->nr - 1 - n]);
+			cfi_step_push(x, x->stack[x->nr - 1 - n]);
 		break;
 	case DW_OP_drop:
-		(void)pop(x);
+		(void)cfi_step_pop(x);
 		break;
 	case DW_OP_swap:
-		a = pop(x);
-		b = pop(x);
-		push(x, a);
-		push(x, b);
+		a = cfi_step_pop(x);
+		b = cfi_step_pop(x);
+		cfi_step_push(x, a);
+		cfi_step_push(x, b);
 		break;
 	default:
-		fail(x, WM_CFI_NOT_KNOWN);
+		cfi_step_fail(x, WM_CFI_NOT_KNOWN);
 	}
 }
 
@@ -158,56 +158,58 @@ static void operate(struct computing *x, const Dwarf_Op *op)
 	uint64_t a, b, result;
 
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
-		push(x, atom - DW_OP_lit0);
+		cfi_step_push(x, atom - DW_OP_lit0);
 	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
-		push(x, get(x, atom - DW_OP_breg0) + op->number);
+		cfi_step_push(x, cfi_step_get(x, atom - DW_OP_breg0) + op->number);
 	} else if (atom == DW_OP_bregx) {
-		push(x, get(x, op->number) + op->number2);
+		cfi_step_push(x, cfi_step_get(x, op->number) + op->number2);
 	} else if (atom == DW_OP_addr || (atom >= DW_OP_const1u && atom <= DW_OP_consts)) {
-		push(x, op->number);
+		cfi_step_push(x, op->number);
 	} else if (atom == DW_OP_call_frame_cfa) {
 		if (!x->has_cfa)
-			fail(x, WM_CFI_NOT_KNOWN);
-		push(x, x->cfa);
+			cfi_step_fail(x, WM_CFI_NOT_KNOWN);
+		cfi_step_push(x, x->cfa);
 	} else if (atom == DW_OP_plus_uconst) {
-		push(x, pop(x) + op->number);
+		cfi_step_push(x, cfi_step_pop(x) + op->number);
 	} else if (atom == DW_OP_deref) {
-		push(x, load(x, pop(x)));
+		cfi_step_push(x, cfi_step_load(x, cfi_step_pop(x)));
 	} else if (atom == DW_OP_neg || atom == DW_OP_not) {
-		a = pop(x);
-		push(x, atom == DW_OP_neg ? -a : ~a);
+		a = cfi_step_pop(x);
+		cfi_step_push(x, atom == DW_OP_neg ? -a : ~a);
 	} else if (two(atom, 0, 0, x->is_narrow, &result)) {
-		b = pop(x);
-		a = pop(x);
+		b = cfi_step_pop(x);
+		a = cfi_step_pop(x);
 		(void)two(atom, a, b, x->is_narrow, &result);
-		push(x, result);
+		cfi_step_push(x, result);
 	} else if (atom != DW_OP_nop) {
 		rearrange(x, atom, op->number);
 	}
 }
 
 /* x->stack is not zeroed: only pushed values are read. */
-static uint64_t compute(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
+static uint64_t cfi_step_compute(struct computing *x, const Dwarf_Op *ops,
+				 const struct wm_cfi_rule *rule)
 {
 	x->nr = 0;
 	for (unsigned i = 0; i < rule->nr_ops && x->failed == WM_CFI_STEPPED; i++)
 		operate(x, &ops[(uint32_t)rule->offset + i]);
-	return pop(x);
+	return cfi_step_pop(x);
 }
 
-static uint64_t value_of(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
+static uint64_t cfi_step_value_of(struct computing *x, const Dwarf_Op *ops,
+				  const struct wm_cfi_rule *rule)
 {
 	switch (rule->kind) {
 	case WM_RULE_SAVED:
-		return load(x, of_width(x, x->cfa + (uint64_t)(int64_t)rule->offset));
+		return cfi_step_load(x, of_width(x, x->cfa + (uint64_t)(int64_t)rule->offset));
 	case WM_RULE_VALUE:
 		return of_width(x, x->cfa + (uint64_t)(int64_t)rule->offset);
 	case WM_RULE_REGISTER:
-		return get(x, (uint64_t)rule->offset);
+		return cfi_step_get(x, (uint64_t)rule->offset);
 	case WM_RULE_EXPRESSION:
-		return load(x, compute(x, ops, rule));
+		return cfi_step_load(x, cfi_step_compute(x, ops, rule));
 	default:
-		return compute(x, ops, rule);
+		return cfi_step_compute(x, ops, rule);
 	}
 }
 
@@ -224,7 +226,7 @@ static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const
 			lost |= 1ull << i;
 			continue;
 		}
-		values[i] = value_of(x, ops, rule);
+		values[i] = cfi_step_value_of(x, ops, rule);
 		if (x->failed == WM_CFI_STEPPED)
 			continue;
 		/*
@@ -253,9 +255,10 @@ enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *o
 	x.has_cfa = false;
 	x.is_narrow = machine->is_narrow;
 	x.failed = WM_CFI_STEPPED;
-	x.cfa = row->cfa.kind == WM_RULE_VALUE
-		    ? of_width(&x, get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset)
-		    : compute(&x, ops, &row->cfa);
+	x.cfa =
+	    row->cfa.kind == WM_RULE_VALUE
+		? of_width(&x, cfi_step_get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset)
+		: cfi_step_compute(&x, ops, &row->cfa);
 	x.has_cfa = true;
 	if (x.failed != WM_CFI_STEPPED || !compute_all(&x, row, ops, values, &lost))
 		return x.failed;

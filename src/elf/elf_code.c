@@ -32,7 +32,7 @@ void wm_code_done(struct wm_code *c)
 
 /* ---- adding ---------------------------------------------------------------- */
 
-static int reserve(struct wm_code *c, size_t more)
+static int elf_code_reserve(struct wm_code *c, size_t more)
 {
 	struct wm_code_symbol *grown;
 	size_t room = c->room;
@@ -52,7 +52,7 @@ static int reserve(struct wm_code *c, size_t more)
 
 int wm_code_add(struct wm_code *c, const struct wm_code_symbol *symbol)
 {
-	int err = reserve(c, 1);
+	int err = elf_code_reserve(c, 1);
 
 	if (!err)
 		c->symbols[c->nr++] = *symbol;
@@ -76,7 +76,7 @@ static bool is_mapping(const struct wm_elf *e, const char *name)
 	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-static bool is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, const char *name)
+static bool elf_code_is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, const char *name)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), seen = ELF64_ST_VISIBILITY(sym->st_other);
 
@@ -88,16 +88,17 @@ static bool is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, const char *
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
 }
 
-static int add_entries(struct wm_code *c, const struct wm_elf *e, const Elf64_Sym *entries,
-		       uint64_t nr, const char *strings, uint64_t strings_bytes)
+static int elf_code_add_entries(struct wm_code *c, const struct wm_elf *e, const Elf64_Sym *entries,
+				uint64_t nr, const char *strings, uint64_t strings_bytes)
 {
-	int err = reserve(c, nr);
+	int err = elf_code_reserve(c, nr);
 
 	for (uint64_t i = 0; !err && i < nr; i++) {
 		const Elf64_Sym *sym = &entries[i];
 		uint64_t end;
 
-		if (sym->st_name >= strings_bytes || !is_wanted(e, sym, strings + sym->st_name))
+		if (sym->st_name >= strings_bytes ||
+		    !elf_code_is_wanted(e, sym, strings + sym->st_name))
 			continue;
 		if (__builtin_add_overflow(sym->st_value, sym->st_size, &end))
 			end = sym->st_value;
@@ -111,7 +112,8 @@ static int add_entries(struct wm_code *c, const struct wm_elf *e, const Elf64_Sy
 	return err;
 }
 
-static int add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type, struct wm_diag *diag)
+static int elf_code_add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type,
+			      struct wm_diag *diag)
 {
 	const struct wm_elf_section *s = NULL, *text;
 	void *entries, *strings;
@@ -135,7 +137,7 @@ static int add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type, s
 	err = wm_elf_read_new(e, text->offset, text->bytes, WM_ELF_STRINGS_MAX, &strings, diag);
 	if (err == 0) {
 		c->tables[c->nr_tables++] = strings;
-		err = add_entries(c, e, entries, nr, strings, text->bytes);
+		err = elf_code_add_entries(c, e, entries, nr, strings, text->bytes);
 	}
 	free(entries);
 	return err;
@@ -143,12 +145,12 @@ static int add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type, s
 
 int wm_code_add_elf(struct wm_code *c, const struct wm_elf *e, struct wm_diag *diag)
 {
-	int err = add_table(c, e, SHT_SYMTAB, diag);
+	int err = elf_code_add_table(c, e, SHT_SYMTAB, diag);
 
 	if (err && err != -ENOENT)
 		return err;
 	c->static_table |= err == 0;
-	err = add_table(c, e, SHT_DYNSYM, diag);
+	err = elf_code_add_table(c, e, SHT_DYNSYM, diag);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -267,7 +269,7 @@ static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 }
 
 /* Chooses one of the symbols that start where symbols[last] does; `last` is the last of them. */
-static const struct wm_code_symbol *choose(struct wm_code *c, size_t last)
+static const struct wm_code_symbol *elf_code_choose(struct wm_code *c, size_t last)
 {
 	size_t first = last, best;
 
@@ -289,7 +291,7 @@ const struct wm_code_symbol *wm_code_at(struct wm_code *c, uint64_t address)
 	size_t low = WM_SEARCH(0, c->nr, i, c->symbols[i].start <= address);
 	/* A symbol that starts inside another one ends before the address: try the outer one. */
 	for (unsigned i = 0; low > 0 && i < NEARBY; i++) {
-		const struct wm_code_symbol *s = choose(c, low - 1);
+		const struct wm_code_symbol *s = elf_code_choose(c, low - 1);
 
 		if (address < s->end || address == s->start)
 			return s;

@@ -22,12 +22,13 @@
 #define MEMBER(e, member)                                                                          \
 	((e)->narrow ? offsetof(Elf32_Ehdr, member) : offsetof(Elf64_Ehdr, member))
 
-static int damaged(const struct wm_elf *e, struct wm_diag *diag, uint64_t offset, const char *what)
+static int elf_file_damaged(const struct wm_elf *e, struct wm_diag *diag, uint64_t offset,
+			    const char *what)
 {
 	return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)offset, "%s", what);
 }
 
-static bool fits(const struct wm_elf *e, uint64_t offset, uint64_t bytes)
+static bool elf_file_fits(const struct wm_elf *e, uint64_t offset, uint64_t bytes)
 {
 	return offset <= e->bytes && bytes <= e->bytes - offset;
 }
@@ -37,8 +38,9 @@ int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes
 {
 	size_t done = 0;
 
-	if (!fits(e, offset, bytes))
-		return damaged(e, diag, offset, "the file ends before the data expected here");
+	if (!elf_file_fits(e, offset, bytes))
+		return elf_file_damaged(e, diag, offset,
+					"the file ends before the data expected here");
 	while (done < bytes) {
 		ssize_t n = pread(e->fd, (char *)buf + done, bytes - done, (off_t)(offset + done));
 
@@ -48,8 +50,8 @@ int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes
 			return wm_diag_set(diag, -errno, e->name, (int64_t)offset, "%s",
 					   strerror(errno));
 		if (n == 0)
-			return damaged(e, diag, offset + done,
-				       "the file was truncated while it was read");
+			return elf_file_damaged(e, diag, offset + done,
+						"the file was truncated while it was read");
 		done += (size_t)n;
 	}
 	return 0;
@@ -61,8 +63,9 @@ int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, siz
 	char *data;
 	int err;
 
-	if (!fits(e, offset, bytes))
-		return damaged(e, diag, offset, "the file ends before the data expected here");
+	if (!elf_file_fits(e, offset, bytes))
+		return elf_file_damaged(e, diag, offset,
+					"the file ends before the data expected here");
 	if (bytes > limit)
 		return wm_diag_set(diag, -EFBIG, e->name, (int64_t)offset,
 				   "%" PRIu64 " bytes here, more than the limit of %zu", bytes,
@@ -82,7 +85,7 @@ int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, siz
 
 /* ---- the header -------------------------------------------------------- */
 
-static int refuse(const struct wm_elf *e, struct wm_diag *diag, const char *why)
+static int elf_file_refuse(const struct wm_elf *e, struct wm_diag *diag, const char *why)
 {
 	return wm_diag_set(diag, -ENOEXEC, e->name, 0, "%s", why);
 }
@@ -96,7 +99,7 @@ static int widen_header(struct wm_elf *e, Elf64_Ehdr *h, size_t have, struct wm_
 	e->narrow = h->e_ident[EI_CLASS] == ELFCLASS32;
 	whole = e->narrow ? sizeof(narrow) : sizeof(*h);
 	if (have < whole)
-		return damaged(e, diag, have, "the ELF header is truncated");
+		return elf_file_damaged(e, diag, have, "the ELF header is truncated");
 	if (e->narrow) {
 		memcpy(&narrow, h, sizeof(narrow));
 		wm_elf_widen_header(&narrow, h);
@@ -118,14 +121,14 @@ static int read_header(struct wm_elf *e, Elf64_Ehdr *h, struct wm_diag *diag)
 		return err;
 	class = h->e_ident[EI_CLASS];
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
-		return refuse(e, diag, "not an ELF file");
+		return elf_file_refuse(e, diag, "not an ELF file");
 	if (class != ELFCLASS32 && class != ELFCLASS64)
-		return refuse(e, diag, "an ELF file of unknown class");
+		return elf_file_refuse(e, diag, "an ELF file of unknown class");
 	if (h->e_ident[EI_DATA] == ELFDATA2MSB)
-		return refuse(e, diag,
-			      "a big-endian ELF file: only little-endian ones can be traced");
+		return elf_file_refuse(
+		    e, diag, "a big-endian ELF file: only little-endian ones can be traced");
 	if (h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_ident[EI_VERSION] != EV_CURRENT)
-		return refuse(e, diag, "an ELF file of unknown data encoding or version");
+		return elf_file_refuse(e, diag, "an ELF file of unknown data encoding or version");
 	return widen_header(e, h, have, diag);
 }
 
@@ -165,9 +168,9 @@ static int read_counts(const struct wm_elf *e, const Elf64_Ehdr *h, uint32_t *re
 		free(zero);
 	}
 	if (*ret_sections > WM_ELF_SECTIONS_MAX)
-		return damaged(e, diag, MEMBER(e, e_shnum), "too many sections");
+		return elf_file_damaged(e, diag, MEMBER(e, e_shnum), "too many sections");
 	if (*ret_segments > WM_ELF_SEGMENTS_MAX)
-		return damaged(e, diag, MEMBER(e, e_phnum), "too many segments");
+		return elf_file_damaged(e, diag, MEMBER(e, e_phnum), "too many segments");
 	err = check_entry(e, WM_ELF_SHDR, *ret_sections, h->e_shentsize, MEMBER(e, e_shentsize),
 			  "section", diag);
 	if (!err)
@@ -226,8 +229,8 @@ static int name_sections(struct wm_elf *e, const Elf64_Shdr *table, uint32_t nam
 	return 0;
 }
 
-static int read_sections(struct wm_elf *e, uint64_t offset, uint32_t nr, uint32_t names,
-			 struct wm_diag *diag)
+static int elf_file_read_sections(struct wm_elf *e, uint64_t offset, uint32_t nr, uint32_t names,
+				  struct wm_diag *diag)
 {
 	Elf64_Shdr *table;
 	int err = wm_elf_read_entries(e, WM_ELF_SHDR, offset, nr, (void **)&table, diag);
@@ -287,7 +290,7 @@ static void find_build_id(struct wm_elf *e)
 	}
 }
 
-static int load(struct wm_elf *e, struct wm_diag *diag)
+static int elf_file_load(struct wm_elf *e, struct wm_diag *diag)
 {
 	Elf64_Ehdr header;
 	uint32_t nr_segments, names;
@@ -308,7 +311,7 @@ static int load(struct wm_elf *e, struct wm_diag *diag)
 	if (!err && nr_segments)
 		err = read_segments(e, header.e_phoff, nr_segments, diag);
 	if (!err && nr_sections)
-		err = read_sections(e, header.e_shoff, (uint32_t)nr_sections, names, diag);
+		err = elf_file_read_sections(e, header.e_shoff, (uint32_t)nr_sections, names, diag);
 	if (!err)
 		find_build_id(e);
 	return err;
@@ -325,7 +328,7 @@ int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_
 	}
 	e->fd = fd;
 	e->name = strdup(name);
-	err = e->name ? load(e, diag) : -ENOMEM;
+	err = e->name ? elf_file_load(e, diag) : -ENOMEM;
 	if (err < 0) {
 		if (diag)
 			/* The elf's name is freed here; the caller has its own copy. */
@@ -401,7 +404,7 @@ int wm_elf_bias(const struct wm_elf *e, uint64_t map_start, uint64_t map_offset,
 	return -ENOENT;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t align)
+static uint64_t elf_file_round_up(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) & ~(align - 1);
 }
@@ -421,7 +424,7 @@ static int walk_notes(const unsigned char *data, uint64_t bytes, uint64_t align,
 
 		memcpy(&h, data + at, sizeof(h));
 		/* The sizes have 32 bits, so the sums cannot overflow. */
-		desc_at = round_up(name_at + h.n_namesz, align);
+		desc_at = elf_file_round_up(name_at + h.n_namesz, align);
 		if (desc_at > bytes || h.n_descsz > bytes - desc_at)
 			return -EBADMSG;
 		length = h.n_namesz < sizeof(owner) ? h.n_namesz : sizeof(owner) - 1;
@@ -433,7 +436,7 @@ static int walk_notes(const unsigned char *data, uint64_t bytes, uint64_t align,
 		err = fn(&note, fn_data);
 		if (err)
 			return err;
-		at = round_up(desc_at + h.n_descsz, align);
+		at = elf_file_round_up(desc_at + h.n_descsz, align);
 		if (at > bytes)
 			break; /* the last note need not be padded */
 	}

@@ -41,14 +41,14 @@ struct wm_elf_lines {
 
 /* ---- opening ------------------------------------------------------------------- */
 
-static int by_low(const void *a, const void *b)
+static int elf_lines_by_low(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
 
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static void *grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
+static void *elf_lines_grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
 {
 	void *grown;
 
@@ -64,7 +64,7 @@ static void *grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
 
 static int add_unit(struct wm_elf_lines *l, Dwarf_Die *die)
 {
-	struct unit *units = grow(l->units, l->nr_units, &l->room_units, sizeof(*units));
+	struct unit *units = elf_lines_grow(l->units, l->nr_units, &l->room_units, sizeof(*units));
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
@@ -74,7 +74,7 @@ static int add_unit(struct wm_elf_lines *l, Dwarf_Die *die)
 	units[l->nr_units] = (struct unit){.die = *die};
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		struct unit_range *ranges =
-		    grow(l->ranges, l->nr_ranges, &l->room_ranges, sizeof(*ranges));
+		    elf_lines_grow(l->ranges, l->nr_ranges, &l->room_ranges, sizeof(*ranges));
 
 		if (!ranges)
 			return -ENOMEM;
@@ -99,7 +99,7 @@ static int list_units(struct wm_elf_lines *l)
 		if (dwarf_offdie(l->file.dwarf, offset + header_bytes, &die))
 			err = add_unit(l, &die);
 	if (!err && l->nr_ranges)
-		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_low);
+		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), elf_lines_by_low);
 	return err;
 }
 
@@ -141,7 +141,7 @@ static bool holds(const struct unit_range *r, uint64_t address)
 }
 
 /* The compile unit that contains an address, or NULL. */
-static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
+static struct unit *elf_lines_find_unit(struct wm_elf_lines *l, uint64_t address)
 {
 	uint32_t low;
 
@@ -165,7 +165,8 @@ static uint32_t find_scope(struct unit *u, uint64_t address)
 	return wm_scopes_find(&u->scopes, address);
 }
 
-static bool find_row(struct unit *u, uint64_t address, const char **ret_file, uint32_t *ret_line)
+static bool elf_lines_find_row(struct unit *u, uint64_t address, const char **ret_file,
+			       uint32_t *ret_line)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
@@ -201,14 +202,14 @@ static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, 
 int wm_elf_lines_find(struct wm_elf_lines *l, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {
-	struct unit *u = find_unit(l, address);
+	struct unit *u = elf_lines_find_unit(l, address);
 	const char *file;
 	uint32_t line;
 
 	if (!u)
 		return -ENOENT;
 	if ((skip && find_call(l, u, address, skip, &file, &line)) ||
-	    find_row(u, address, &file, &line)) {
+	    elf_lines_find_row(u, address, &file, &line)) {
 		*ret_file = file;
 		*ret_line = line;
 		return 0;
@@ -219,14 +220,14 @@ int wm_elf_lines_find(struct wm_elf_lines *l, uint64_t address, const char *skip
 int wm_elf_lines_frames(struct wm_elf_lines *l, uint64_t address,
 			struct wm_elf_frame frames[WM_ELF_FRAMES_MAX])
 {
-	struct unit *u = find_unit(l, address);
+	struct unit *u = elf_lines_find_unit(l, address);
 	struct wm_elf_frame at = {0};
 	bool has_row;
 	int nr = 0;
 
 	if (!u)
 		return -ENOENT;
-	has_row = find_row(u, address, &at.file, &at.line);
+	has_row = elf_lines_find_row(u, address, &at.file, &at.line);
 	for (uint32_t i = find_scope(u, address);
 	     i != WM_SCOPE_NONE && nr < (int)WM_ELF_FRAMES_MAX;) {
 		struct wm_scope *s = &u->scopes.scopes[i];

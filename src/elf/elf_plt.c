@@ -44,7 +44,8 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
  * The name of an entry. A function that is chosen at run time (an ifunc) has no name here: it is
  * called "@plt", as in perf.
  */
-static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
+static const char *plt_name_of(struct wm_code *c, const struct dynamic_names *n,
+			       const Elf64_Rela *r)
 {
 	uint64_t i = ELF64_R_SYM(r->r_info);
 	const char *name = "";
@@ -67,9 +68,9 @@ static const char *name_of(struct wm_code *c, const struct dynamic_names *n, con
 	return made;
 }
 
-static int add_entries(struct wm_code *c, const struct wm_elf *e,
-		       const struct wm_elf_section *relocations, uint64_t start,
-		       uint64_t entry_bytes, uint64_t end)
+static int plt_add_entries(struct wm_code *c, const struct wm_elf *e,
+			   const struct wm_elf_section *relocations, uint64_t start,
+			   uint64_t entry_bytes, uint64_t end)
 {
 	struct dynamic_names n = {0};
 	enum wm_elf_entry kind = relocations->type == SHT_REL ? WM_ELF_REL : WM_ELF_RELA;
@@ -87,7 +88,7 @@ static int add_entries(struct wm_code *c, const struct wm_elf *e,
 
 		if (end - start < entry_bytes)
 			break;
-		s.name = name_of(c, &n, &all[i]);
+		s.name = plt_name_of(c, &n, &all[i]);
 		err = s.name ? wm_code_add(c, &s) : -ENOMEM;
 		start += entry_bytes;
 	}
@@ -112,5 +113,5 @@ int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e)
 	if (!relocations || !plt || __builtin_add_overflow(plt->address, plt->bytes, &end) ||
 	    plt->bytes < head)
 		return 0;
-	return add_entries(c, e, relocations, plt->address + head, entry, end);
+	return plt_add_entries(c, e, relocations, plt->address + head, entry, end);
 }

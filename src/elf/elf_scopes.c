@@ -22,7 +22,7 @@ struct walking {
 	size_t nr_files;
 };
 
-static void *grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
+static void *scopes_grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
 {
 	void *grown;
 
@@ -39,7 +39,7 @@ static void *grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
 static int add_range(struct wm_scopes *s, uint64_t low, uint64_t high, uint32_t scope)
 {
 	struct wm_scope_range *grown =
-	    grow(s->ranges, s->nr_ranges, &s->room_ranges, sizeof(*grown));
+	    scopes_grow(s->ranges, s->nr_ranges, &s->room_ranges, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -48,7 +48,7 @@ static int add_range(struct wm_scopes *s, uint64_t low, uint64_t high, uint32_t 
 	return 0;
 }
 
-static uint64_t number_of(Dwarf_Die *die, unsigned name)
+static uint64_t scopes_number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -80,7 +80,7 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 	}
 	if (err || *ret == WM_SCOPE_NONE)
 		return err;
-	grown = grow(s->scopes, s->nr_scopes, &s->room_scopes, sizeof(*grown));
+	grown = scopes_grow(s->scopes, s->nr_scopes, &s->room_scopes, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	s->scopes = grown;
@@ -89,8 +89,8 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 				   .parent = is_inlined ? parent : WM_SCOPE_NONE};
 	if (!is_inlined)
 		return 0;
-	grown->call_line = (uint32_t)number_of(die, DW_AT_call_line);
-	file = number_of(die, DW_AT_call_file);
+	grown->call_line = (uint32_t)scopes_number_of(die, DW_AT_call_line);
+	file = scopes_number_of(die, DW_AT_call_file);
 	if (w->files && file < w->nr_files)
 		grown->call_file = dwarf_filesrc(w->files, file, NULL, NULL);
 	return 0;
@@ -115,7 +115,7 @@ static bool is_entered(int tag)
 	}
 }
 
-static int walk(struct walking *w, Dwarf_Die *parent, uint32_t scope, unsigned depth)
+static int scopes_walk(struct walking *w, Dwarf_Die *parent, uint32_t scope, unsigned depth)
 {
 	Dwarf_Die die;
 	int err = 0;
@@ -131,15 +131,15 @@ static int walk(struct walking *w, Dwarf_Die *parent, uint32_t scope, unsigned d
 			if (!err && inner == WM_SCOPE_NONE && tag == DW_TAG_inlined_subroutine)
 				continue; /* it was optimized away, with everything inside */
 			if (!err && dwarf_haschildren(&die))
-				err = walk(w, &die, inner, depth + 1);
+				err = scopes_walk(w, &die, inner, depth + 1);
 		} else if (is_entered(tag) && dwarf_haschildren(&die)) {
-			err = walk(w, &die, scope, depth + 1);
+			err = scopes_walk(w, &die, scope, depth + 1);
 		}
 	} while (!err && dwarf_siblingof(&die, &die) == 0);
 	return err;
 }
 
-static int by_low(const void *a, const void *b)
+static int scopes_by_low(const void *a, const void *b)
 {
 	const struct wm_scope_range *x = a, *y = b;
 
@@ -158,10 +158,10 @@ int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit)
 
 	if (dwarf_getsrcfiles(unit, &w.files, &w.nr_files) != 0)
 		w.files = NULL;
-	err = walk(&w, unit, WM_SCOPE_NONE, 0);
+	err = scopes_walk(&w, unit, WM_SCOPE_NONE, 0);
 	if (err || !s->nr_ranges)
 		return err;
-	qsort(s->ranges, s->nr_ranges, sizeof(*s->ranges), by_low);
+	qsort(s->ranges, s->nr_ranges, sizeof(*s->ranges), scopes_by_low);
 	for (uint32_t i = 0; i < s->nr_ranges; i++) {
 		while (outer != WM_SCOPE_NONE && s->ranges[outer].high <= s->ranges[i].low)
 			outer = s->ranges[outer].outer;

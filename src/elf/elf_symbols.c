@@ -136,7 +136,7 @@ static bool table_of_dynamic(const struct wm_elf *e, struct table *ret)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static bool is_wanted(const Elf64_Sym *sym, const struct table *t)
+static bool elf_symbols_is_wanted(const Elf64_Sym *sym, const struct table *t)
 {
 	uint8_t type = ELF64_ST_TYPE(sym->st_info);
 
@@ -146,8 +146,9 @@ static bool is_wanted(const Elf64_Sym *sym, const struct table *t)
 }
 
 /* Appends the wanted symbols of one table. */
-static int read_table(const struct wm_elf *e, const struct table *t, struct wm_elf_symbols *s,
-		      char **ret_strings, struct wm_diag *diag)
+static int elf_symbols_read_table(const struct wm_elf *e, const struct table *t,
+				  struct wm_elf_symbols *s, char **ret_strings,
+				  struct wm_diag *diag)
 {
 	struct wm_elf_symbol *grown;
 	Elf64_Sym *entries;
@@ -176,7 +177,7 @@ static int read_table(const struct wm_elf *e, const struct table *t, struct wm_e
 	for (uint64_t i = 0; i < t->nr; i++) {
 		const Elf64_Sym *sym = &entries[i];
 
-		if (!is_wanted(sym, t))
+		if (!elf_symbols_is_wanted(sym, t))
 			continue;
 		s->symbols[s->nr++] = (struct wm_elf_symbol){
 		    .name = *ret_strings + sym->st_name,
@@ -197,7 +198,7 @@ static int rank(const struct wm_elf_symbol *s)
 	       (s->binding != STB_LOCAL ? 1 : 0);
 }
 
-static int by_address(const void *a, const void *b)
+static int elf_symbols_by_address(const void *a, const void *b)
 {
 	const struct wm_elf_symbol *x = a, *y = b;
 
@@ -216,16 +217,16 @@ int wm_elf_symbols_read(const struct wm_elf *e, struct wm_elf_symbols *ret_symbo
 	int err = 0;
 
 	if (table_of_section(e, SHT_SYMTAB, &t))
-		err = read_table(e, &t, &s, &s.strings[0], diag);
+		err = elf_symbols_read_table(e, &t, &s, &s.strings[0], diag);
 	if (!err &&
 	    (table_of_section(e, SHT_DYNSYM, &t) || (!e->nr_sections && table_of_dynamic(e, &t))))
-		err = read_table(e, &t, &s, &s.strings[1], diag);
+		err = elf_symbols_read_table(e, &t, &s, &s.strings[1], diag);
 	if (err < 0) {
 		wm_elf_symbols_done(&s);
 		return err;
 	}
 	if (s.nr)
-		qsort(s.symbols, s.nr, sizeof(*s.symbols), by_address);
+		qsort(s.symbols, s.nr, sizeof(*s.symbols), elf_symbols_by_address);
 	*ret_symbols = s;
 	return 0;
 }

@@ -108,7 +108,7 @@ bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 
 /* ---- types --------------------------------------------------------------------------- */
 
-static unsigned number_of(Dwarf_Die *die, unsigned name)
+static unsigned vars_number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
@@ -120,7 +120,7 @@ static unsigned number_of(Dwarf_Die *die, unsigned name)
 
 static bool is_char(Dwarf_Die *type)
 {
-	unsigned encoding = number_of(type, DW_AT_encoding);
+	unsigned encoding = vars_number_of(type, DW_AT_encoding);
 
 	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1 &&
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
@@ -138,9 +138,9 @@ static bool is_pointer(Dwarf_Die *type)
  * Sets kind and size of a type that is a single value or an array of single values. Returns false
  * for other types.
  */
-static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
+static bool vars_describe(Dwarf_Die *type, struct wm_elf_value *ret)
 {
-	unsigned encoding = number_of(type, DW_AT_encoding);
+	unsigned encoding = vars_number_of(type, DW_AT_encoding);
 	Dwarf_Die target;
 	Dwarf_Word bytes = 0;
 
@@ -156,7 +156,7 @@ static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
 		int element = dwarf_bytesize(&target);
 		bool chars = is_char(&target);
 
-		if (dwarf_tag(&target) == DW_TAG_array_type || !describe(&target, ret))
+		if (dwarf_tag(&target) == DW_TAG_array_type || !vars_describe(&target, ret))
 			return false;
 		if (chars)
 			ret->kind = WM_ELF_VALUE_CHARS;
@@ -176,13 +176,13 @@ static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
 
 /* ---- parts of a variable ------------------------------------------------------------------ */
 
-static int refuse(struct wm_diag *diag, int err, const char *path, const char *why)
+static int vars_refuse(struct wm_diag *diag, int err, const char *path, const char *why)
 {
 	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
 }
 
 /* Adds a step: a load from memory. */
-static bool step(struct wm_elf_value *v, int64_t offset)
+static bool vars_step(struct wm_elf_value *v, int64_t offset)
 {
 	if (v->nr_steps >= WM_ELF_VALUE_DEPTH)
 		return false;
@@ -192,12 +192,12 @@ static bool step(struct wm_elf_value *v, int64_t offset)
 
 static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v)
 {
-	uint32_t bits = number_of(member, DW_AT_bit_size), at;
+	uint32_t bits = vars_number_of(member, DW_AT_bit_size), at;
 	int bytes = dwarf_bytesize(type);
 
 	if (!bits || bytes < 1 || bytes > 8 || !dwarf_hasattr(member, DW_AT_data_bit_offset))
 		return;
-	at = number_of(member, DW_AT_data_bit_offset);
+	at = vars_number_of(member, DW_AT_data_bit_offset);
 	v->nr_bits = bits;
 	v->bit_offset = at % (8u * (unsigned)bytes);
 	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
@@ -216,7 +216,7 @@ struct member_search {
 };
 
 /* Members of an unnamed structure count as members of the enclosing one. */
-static bool find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, unsigned depth)
+static bool vars_find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, unsigned depth)
 {
 	Dwarf_Die member, inner;
 
@@ -225,7 +225,7 @@ static bool find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, u
 	do {
 		const char *known = dwarf_diename(&member);
 		int tag = dwarf_tag(&member);
-		uint64_t offset = at + number_of(&member, DW_AT_data_member_location);
+		uint64_t offset = at + vars_number_of(&member, DW_AT_data_member_location);
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
@@ -239,7 +239,7 @@ static bool find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, u
 			return true;
 		}
 		if ((!known || tag == DW_TAG_inheritance) && wm_dwarf_bare_type(&member, &inner) &&
-		    find_member(s, &inner, offset, depth + 1))
+		    vars_find_member(s, &inner, offset, depth + 1))
 			return true;
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return false;
@@ -253,32 +253,33 @@ static bool has_members(Dwarf_Die *type)
 }
 
 /* Applies ".name" or "->name" to a value of `type`, which becomes the member's type. */
-static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name, const char *path,
-		       struct wm_diag *diag)
+static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name,
+			    const char *path, struct wm_diag *diag)
 {
 	struct member_search search = {.name = name};
 	Dwarf_Die outer = *type;
 	char cure[120], why[200];
 
 	if (is_pointer(type)) {
-		if (!wm_dwarf_bare_type(type, &outer) || !step(v, 0))
-			return refuse(diag, -EOPNOTSUPP, path,
-				      "it points to an unknown type, or is nested too deep");
+		if (!wm_dwarf_bare_type(type, &outer) || !vars_step(v, 0))
+			return vars_refuse(diag, -EOPNOTSUPP, path,
+					   "it points to an unknown type, or is nested too deep");
 	}
 	if (!has_members(&outer))
-		return refuse(diag, -EINVAL, path, "it is not a structure or a pointer to one");
+		return vars_refuse(diag, -EINVAL, path,
+				   "it is not a structure or a pointer to one");
 	if (!v->nr_steps)
-		return refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
 	wm_nearest_init(&search.near, name);
-	if (!find_member(&search, &outer, 0, 0)) {
+	if (!vars_find_member(&search, &outer, 0, 0)) {
 		wm_nearest_sentence(&search.near, "", cure, sizeof(cure));
 		(void)snprintf(why, sizeof(why), "it has no member '%.40s'%s%s", name,
 			       *cure ? "; " : "", cure);
-		return refuse(diag, -ENOENT, path, why);
+		return vars_refuse(diag, -ENOENT, path, why);
 	}
 	v->offset[v->nr_steps - 1] += (int64_t)search.offset;
 	if (!wm_dwarf_bare_type(&search.found, type))
-		return refuse(diag, -EOPNOTSUPP, path, "it has no type");
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it has no type");
 	take_bits(&search.found, type, v);
 	return 0;
 }
@@ -292,11 +293,11 @@ static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
 
 	if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) ||
 	    !wm_dwarf_bare_type(type, &element) || dwarf_aggregate_size(&element, &bytes) != 0)
-		return refuse(diag, -EOPNOTSUPP, path, "it is not an array or a pointer");
-	if (is_pointer(type) && !step(v, 0))
-		return refuse(diag, -EOPNOTSUPP, path, "it is nested too deep");
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it is not an array or a pointer");
+	if (is_pointer(type) && !vars_step(v, 0))
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it is nested too deep");
 	if (!v->nr_steps)
-		return refuse(diag, -EOPNOTSUPP, path, "it is an array in registers");
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in registers");
 	v->offset[v->nr_steps - 1] += (int64_t)(index * bytes);
 	*type = element;
 	return 0;
@@ -316,8 +317,8 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 		if (*parts == '[') {
 			index = strtoul(parts + 1, &end, 0);
 			if (end == parts + 1 || *end != ']' || index > UINT32_MAX / 2)
-				return refuse(diag, -EINVAL, path,
-					      "an index must be a number, as in [3]");
+				return vars_refuse(diag, -EINVAL, path,
+						   "an index must be a number, as in [3]");
 			err = take_element(v, type, (uint32_t)index, path, diag);
 			parts = end + 1;
 			continue;
@@ -326,11 +327,11 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 		for (n = 0; isalnum((unsigned char)parts[n]) || parts[n] == '_'; n++)
 			;
 		if (!skip || !n || n >= sizeof(name))
-			return refuse(diag, -EINVAL, path,
-				      "write its parts as in C: p->head.size[3]");
+			return vars_refuse(diag, -EINVAL, path,
+					   "write its parts as in C: p->head.size[3]");
 		memcpy(name, parts, n);
 		name[n] = '\0';
-		err = take_member(v, type, name, path, diag);
+		err = vars_take_member(v, type, name, path, diag);
 		parts += n;
 	}
 	return err;
@@ -338,7 +339,7 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 
 /* ---- variables ---------------------------------------------------------------------------- */
 
-static void offer_names(Dwarf_Die *scope, struct wm_nearest *near)
+static void vars_offer_names(Dwarf_Die *scope, struct wm_nearest *near)
 {
 	Dwarf_Die child;
 
@@ -360,7 +361,7 @@ static int not_there(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag
 
 	wm_nearest_init(&near, name);
 	for (int i = 0; i < nr; i++)
-		offer_names(&scopes[i], &near);
+		vars_offer_names(&scopes[i], &near);
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
 	return wm_diag_set(diag, -ENOENT, NULL, -1,
 			   "no parameter or variable '%.60s' at this address; %s", name,
@@ -374,8 +375,8 @@ static bool is_entry(Dwarf_Die *function, uint64_t address)
 	return dwarf_entrypc(function, &entry) == 0 && entry == address;
 }
 
-static int place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
-		 struct wm_elf_value *ret, const char **why)
+static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
+		      struct wm_elf_value *ret, const char **why)
 {
 	Dwarf_Die function;
 	bool known = wm_dwarf_function(v, address, &function);
@@ -418,25 +419,25 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	int err;
 
 	if (!n || n >= sizeof(name))
-		return refuse(diag, -EINVAL, path, "this is not a name");
+		return vars_refuse(diag, -EINVAL, path, "this is not a name");
 	memcpy(name, path, n);
 	name[n] = '\0';
 	err = find_variable(v, address, name, &variable, diag);
 	if (err)
 		return err;
-	err = place(v, &variable, address, &value, &why);
+	err = vars_place(v, &variable, address, &value, &why);
 	if (err || !wm_dwarf_bare_type(&variable, &type))
-		return refuse(diag, -EOPNOTSUPP, path, why);
+		return vars_refuse(diag, -EOPNOTSUPP, path, why);
 	err = take_parts(&value, &type, path + n, path, diag);
 	if (err)
 		return err;
-	if (!describe(&type, &value))
-		return refuse(
+	if (!vars_describe(&type, &value))
+		return vars_refuse(
 		    diag, -EOPNOTSUPP, path,
 		    "it is a structure, or not of a number's size: name a member of it, or "
 		    "fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
-		return refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
+		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
 	*ret = value;
 	return 0;
 }
@@ -447,7 +448,7 @@ int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_
 
 	*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER};
 	if (!wm_dwarf_function(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
-	    !describe(&type, ret) || ret->elements)
+	    !vars_describe(&type, ret) || ret->elements)
 		return -ENOENT;
 	return 0;
 }

@@ -10,8 +10,8 @@
 #include <Zydis/Zydis.h>
 
 /* Decodes [code, code + bytes) up to offset `until`. */
-static int walk(bool narrow, const uint8_t *code, uint64_t bytes, uint64_t until,
-		uint64_t *ret_begin)
+static int instruction_walk(bool narrow, const uint8_t *code, uint64_t bytes, uint64_t until,
+			    uint64_t *ret_begin)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction instruction;
@@ -49,7 +49,7 @@ int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t a
 	err = wm_elf_read_new(e, offset, whole, WM_INSTRUCTION_FUNCTION_MAX + 64, &code, NULL);
 	if (err < 0)
 		return err;
-	err = walk(e->machine == EM_386, code, whole, bytes, &begin);
+	err = instruction_walk(e->machine == EM_386, code, whole, bytes, &begin);
 	free(code);
 	if (err == 0)
 		*ret_begin = start + begin;

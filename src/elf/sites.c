@@ -28,7 +28,7 @@ struct reader {
 };
 
 /* The address to which a word of entry i points; 0 when the word is zero. */
-static uint64_t follow(const struct reader *r, uint32_t i, size_t member, int32_t word)
+static uint64_t sites_follow(const struct reader *r, uint32_t i, size_t member, int32_t word)
 {
 	if (!word)
 		return 0;
@@ -51,12 +51,12 @@ static bool take_entry(struct reader *r, uint32_t i)
 	struct wm_elf_event *event = &r->seen[r->out.nr_sites];
 
 	*site = (struct wm_elf_site){
-	    .insn = follow(r, i, offsetof(struct waymark_site, insn), w->insn),
-	    .target = follow(r, i, offsetof(struct waymark_site, target), w->target),
+	    .insn = sites_follow(r, i, offsetof(struct waymark_site, insn), w->insn),
+	    .target = sites_follow(r, i, offsetof(struct waymark_site, target), w->target),
 	};
 	*event = (struct wm_elf_event){
-	    .desc_address = follow(r, i, offsetof(struct waymark_site, desc), w->desc),
-	    .state_address = follow(r, i, offsetof(struct waymark_site, event), w->event),
+	    .desc_address = sites_follow(r, i, offsetof(struct waymark_site, desc), w->desc),
+	    .state_address = sites_follow(r, i, offsetof(struct waymark_site, event), w->event),
 	};
 	if (!event->desc_address || !event->state_address)
 		bad_entry(r, i, "no description or no state");
@@ -146,7 +146,7 @@ static int unite_events(struct reader *r)
 	return 0;
 }
 
-static uint32_t find_event(const struct reader *r, const struct wm_elf_event *wanted)
+static uint32_t sites_find_event(const struct reader *r, const struct wm_elf_event *wanted)
 {
 	const struct wm_elf_event *found =
 	    bsearch(wanted, r->out.events, r->out.nr_events, sizeof(*found), by_description);
@@ -161,7 +161,7 @@ static void count_sites(struct reader *r)
 	uint32_t kept = 0, nr_events = 0, *renumbered;
 
 	for (uint32_t i = 0; i < r->out.nr_sites; i++) {
-		uint32_t at = find_event(r, &r->seen[i]);
+		uint32_t at = sites_find_event(r, &r->seen[i]);
 
 		if (!r->out.events[at].desc) {
 			bad_entry(r, i, "the description is damaged or not in the file");
@@ -183,7 +183,7 @@ static void count_sites(struct reader *r)
 		r->out.sites[i].event = renumbered[r->out.sites[i].event];
 }
 
-static int read_table(struct reader *r)
+static int sites_read_table(struct reader *r)
 {
 	uint32_t nr = (uint32_t)(r->section->bytes / sizeof(*r->table));
 	int err = wm_elf_read_new(r->elf, r->section->offset, r->section->bytes, SIZE_MAX,
@@ -239,7 +239,7 @@ int wm_elf_sites_read(const struct wm_elf *e, struct wm_elf_sites *ret_sites, st
 	int err = check_table(e, r.section, diag);
 
 	if (err > 0) {
-		err = read_table(&r);
+		err = sites_read_table(&r);
 		free(r.table);
 		free(r.seen);
 	}

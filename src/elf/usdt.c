@@ -87,7 +87,7 @@ static int on_note(const struct wm_elf_note *note, void *data)
 	return r->text.failed ? -ENOMEM : 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int usdt_by_name(const void *a, const void *b)
 {
 	const struct wm_elf_usdt *x = a, *y = b;
 	int order = strcmp(x->provider, y->provider);
@@ -98,14 +98,14 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The value to add to the notes' addresses, which prelink(8) does not update. */
-static uint64_t moved(const struct wm_elf *e, const struct raw *raw)
+static uint64_t usdt_moved(const struct wm_elf *e, const struct raw *raw)
 {
 	const struct wm_elf_section *base = wm_elf_section(e, ".stapsdt.base");
 
 	return base && raw->base ? base->address - raw->base : 0;
 }
 
-static int finish(const struct wm_elf *e, struct reading *r, struct wm_elf_usdts *ret)
+static int usdt_finish(const struct wm_elf *e, struct reading *r, struct wm_elf_usdts *ret)
 {
 	ret->probes = calloc(r->nr + 1, sizeof(*ret->probes));
 	if (!ret->probes)
@@ -117,8 +117,8 @@ static int finish(const struct wm_elf *e, struct reading *r, struct wm_elf_usdts
 		p->provider = r->text.data + raw->provider;
 		p->name = r->text.data + raw->name;
 		p->operands = r->text.data + raw->operands;
-		p->address = raw->address + moved(e, raw);
-		p->semaphore = raw->semaphore ? raw->semaphore + moved(e, raw) : 0;
+		p->address = raw->address + usdt_moved(e, raw);
+		p->semaphore = raw->semaphore ? raw->semaphore + usdt_moved(e, raw) : 0;
 		if (wm_elf_offset(e, p->address, 1, &p->offset) < 0 || !*p->name) {
 			ret->nr_bad++;
 			continue;
@@ -130,7 +130,7 @@ static int finish(const struct wm_elf *e, struct reading *r, struct wm_elf_usdts
 	}
 	ret->nr_bad += r->nr_bad;
 	ret->text = r->text.data;
-	qsort(ret->probes, ret->nr, sizeof(*ret->probes), by_name);
+	qsort(ret->probes, ret->nr, sizeof(*ret->probes), usdt_by_name);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ int wm_elf_usdts_read(const struct wm_elf *e, struct wm_elf_usdts *ret, struct w
 	if (section && section->type != SHT_NOBITS)
 		err = wm_elf_notes(e, section->offset, section->bytes, 4, on_note, &r);
 	if (err == 0)
-		err = finish(e, &r, &usdts);
+		err = usdt_finish(e, &r, &usdts);
 	free(r.raws);
 	if (err < 0) {
 		wm_text_done(&r.text);

@@ -34,7 +34,7 @@ struct measure {
 
 #define SUFFIX_BYTES 5u /* room for the suffix "_256" and a NUL */
 
-static int refuse(const struct wm_schema *s, struct wm_diag *diag)
+static int class_refuse(const struct wm_schema *s, struct wm_diag *diag)
 {
 	return wm_diag_set(diag, -EBADMSG, "event description", s->at, "%s", s->why);
 }
@@ -50,7 +50,7 @@ static int measure_fields(struct wm_schema s, struct measure *m, struct wm_diag 
 		m->text_bytes += WM_SCHEMA_NAME_MAX + SUFFIX_BYTES;
 	}
 	if (more < 0)
-		return refuse(&s, diag);
+		return class_refuse(&s, diag);
 	m->text_bytes += s.text_bytes[WM_TEXT_SCHEMA]; /* labels: a NUL replaces each '#' */
 	return 0;
 }
@@ -77,7 +77,7 @@ static int check_name(const char *name, const char *what, bool may_be_empty, str
 	return 0;
 }
 
-static const char *keep(struct block *b, const char *text, size_t bytes)
+static const char *class_keep(struct block *b, const char *text, size_t bytes)
 {
 	char *at = b->text;
 
@@ -102,7 +102,7 @@ static const char *keep_name(struct block *b, const struct wm_schema_field *f)
 	b->base_bytes[f->index] = (uint8_t)n;
 	if (same > 1)
 		n += (size_t)snprintf(name + n, sizeof(name) - n, "_%u", same);
-	return keep(b, name, n);
+	return class_keep(b, name, n);
 }
 
 static const struct wm_label *keep_labels(struct block *b, const struct wm_schema *s,
@@ -114,7 +114,7 @@ static const struct wm_label *keep_labels(struct block *b, const struct wm_schem
 	for (uint32_t i = 0; i < f->nr_labels; i++) {
 		size_t n = strcspn(p, "#");
 
-		b->labels->name = keep(b, p, n);
+		b->labels->name = class_keep(b, p, n);
 		b->labels->value =
 		    wm_schema_fit(wm_schema_value(s, f->first_value + i), f->scalar, f->bytes);
 		b->labels++;
@@ -179,7 +179,7 @@ int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 	int err = wm_schema_open(&s, desc, bytes);
 
 	if (err)
-		return refuse(&s, diag);
+		return class_refuse(&s, diag);
 	if (s.text_bytes[WM_TEXT_PROVIDER] || !provider)
 		provider = s.text[WM_TEXT_PROVIDER];
 	name = s.text[WM_TEXT_NAME];
@@ -195,11 +195,11 @@ int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 			s.text_bytes[WM_TEXT_CARRIER] + 5;
 	if (block_create(&m, &b))
 		return wm_diag_set(diag, -ENOMEM, "event description", -1, "out of memory");
-	b.class->provider = keep(&b, provider, strlen(provider));
-	b.class->name = keep(&b, name, strlen(name));
-	b.class->print = keep(&b, s.text[WM_TEXT_PRINT], s.text_bytes[WM_TEXT_PRINT]);
-	b.class->file = keep(&b, s.text[WM_TEXT_FILE], s.text_bytes[WM_TEXT_FILE]);
-	b.class->carrier = keep(&b, s.text[WM_TEXT_CARRIER], s.text_bytes[WM_TEXT_CARRIER]);
+	b.class->provider = class_keep(&b, provider, strlen(provider));
+	b.class->name = class_keep(&b, name, strlen(name));
+	b.class->print = class_keep(&b, s.text[WM_TEXT_PRINT], s.text_bytes[WM_TEXT_PRINT]);
+	b.class->file = class_keep(&b, s.text[WM_TEXT_FILE], s.text_bytes[WM_TEXT_FILE]);
+	b.class->carrier = class_keep(&b, s.text[WM_TEXT_CARRIER], s.text_bytes[WM_TEXT_CARRIER]);
 	if (!*b.class->carrier)
 		b.class->carrier = NULL;
 	if (!*b.class->print)

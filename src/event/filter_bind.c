@@ -44,7 +44,7 @@ struct binder {
 /* --- errors ----------------------------------------------------------------------- */
 
 /* Reports an error at the column of the current operation. Only the first error is kept. */
-static void fail(struct binder *b, int err, const char *sentence, const char *name)
+static void bind_fail(struct binder *b, int err, const char *sentence, const char *name)
 {
 	if (b->err)
 		return;
@@ -56,9 +56,9 @@ static void fail(struct binder *b, int err, const char *sentence, const char *na
 	}
 }
 
-static void damaged(struct binder *b)
+static void bind_damaged(struct binder *b)
 {
-	fail(b, -EBADMSG, "the compiled filter is damaged%.0s%.0s", "");
+	bind_fail(b, -EBADMSG, "the compiled filter is damaged%.0s%.0s", "");
 }
 
 /* Suggests the nearest field names. */
@@ -74,12 +74,12 @@ static void no_field(struct binder *b, const char *wanted)
 	(void)wm_nearest_sentence(&near, "", near_words, sizeof(near_words));
 	(void)snprintf(sentence, sizeof(sentence), "%.80s has no field '%.80s'%s%s", b->name,
 		       wanted, near_words[0] ? "; " : "", near_words);
-	fail(b, -ENOENT, "%s%.0s", sentence);
+	bind_fail(b, -ENOENT, "%s%.0s", sentence);
 }
 
 /* --- instructions and values --------------------------------------------------------- */
 
-static struct wm_filter_insn *emit(struct binder *b, int op)
+static struct wm_filter_insn *bind_emit(struct binder *b, int op)
 {
 	/* wm_item_filter_bind() allocated room for all instructions. */
 	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++];
@@ -88,21 +88,21 @@ static struct wm_filter_insn *emit(struct binder *b, int op)
 	return insn;
 }
 
-static void push(struct binder *b, struct value v)
+static void bind_push(struct binder *b, struct value v)
 {
 	if (b->depth == WM_FILTER_STACK_MAX)
-		damaged(b);
+		bind_damaged(b);
 	else
 		b->stack[b->depth++] = v;
 }
 
-static struct value pop(struct binder *b)
+static struct value bind_pop(struct binder *b)
 {
 	uint32_t floor = b->nr_blocks ? b->blocks[b->nr_blocks - 1].depth : 0;
 
 	if (b->depth > floor)
 		return b->stack[--b->depth];
-	damaged(b);
+	bind_damaged(b);
 	return (struct value){VALUE_INT};
 }
 
@@ -112,7 +112,7 @@ static uint32_t operand(struct binder *b, struct operand o)
 	return b->nr_operands++;
 }
 
-static bool is_int(const struct value *v)
+static bool bind_is_int(const struct value *v)
 {
 	return v->type == VALUE_INT || v->type == VALUE_UINT;
 }
@@ -120,23 +120,23 @@ static bool is_int(const struct value *v)
 static void need_number(struct binder *b, const struct value *v)
 {
 	if (v->type == VALUE_TEXT)
-		fail(b, -EINVAL, "a string can only be compared%.0s%.0s", "");
+		bind_fail(b, -EINVAL, "a string can only be compared%.0s%.0s", "");
 }
 
 /* Emits an instruction that turns the value into 0 or 1. */
 static void truth(struct binder *b, const struct value *v)
 {
 	need_number(b, v);
-	(void)emit(b, v->type == VALUE_FLOAT ? (int)WM_INSN_FLOAT_TRUTH : (int)ITEM_TRUTH);
+	(void)bind_emit(b, v->type == VALUE_FLOAT ? (int)WM_INSN_FLOAT_TRUTH : (int)ITEM_TRUTH);
 }
 
 /* --- fields ------------------------------------------------------------------------------ */
 
-static bool find_member(struct binder *b, const struct wm_filter_step *step, struct operand *ret,
-			char name[WM_SCHEMA_NAME_MAX + 1])
+static bool bind_find_member(struct binder *b, const struct wm_filter_step *step,
+			     struct operand *ret, char name[WM_SCHEMA_NAME_MAX + 1])
 {
 	if (step->text_bytes > WM_SCHEMA_NAME_MAX) {
-		damaged(b);
+		bind_damaged(b);
 		return false;
 	}
 	memcpy(name, step->text, step->text_bytes);
@@ -152,7 +152,7 @@ static bool find_member(struct binder *b, const struct wm_filter_step *step, str
 	return false;
 }
 
-static bool is_number(const struct wm_type *t)
+static bool bind_is_number(const struct wm_type *t)
 {
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED ||
 	       t->kind == WM_TYPE_BOOL || t->kind == WM_TYPE_FLOAT;
@@ -168,7 +168,7 @@ static void push_number(struct binder *b, const struct wm_type *t)
 		v.type = VALUE_UINT;
 	if (t->is_enum)
 		v.enumeration = t;
-	push(b, v);
+	bind_push(b, v);
 }
 
 static void bind_field(struct binder *b, const struct wm_filter_step *step)
@@ -176,17 +176,18 @@ static void bind_field(struct binder *b, const struct wm_filter_step *step)
 	char name[WM_SCHEMA_NAME_MAX + 1];
 	struct operand o;
 
-	if (!find_member(b, step, &o, name))
+	if (!bind_find_member(b, step, &o, name))
 		return;
 	if (o.type->kind == WM_TYPE_STRING) {
-		push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
-	} else if (is_number(o.type)) {
-		emit(b, o.type->kind == WM_TYPE_FLOAT ? ITEM_REAL : ITEM_NUMBER)->x = operand(b, o);
+		bind_push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
+	} else if (bind_is_number(o.type)) {
+		bind_emit(b, o.type->kind == WM_TYPE_FLOAT ? ITEM_REAL : ITEM_NUMBER)->x =
+		    operand(b, o);
 		push_number(b, o.type);
 	} else if (o.type->kind == WM_TYPE_LIST || o.type->kind == WM_TYPE_BYTES) {
-		fail(b, -EINVAL, "'%s' has several elements: choose one, as in %s[0]", name);
+		bind_fail(b, -EINVAL, "'%s' has several elements: choose one, as in %s[0]", name);
 	} else {
-		fail(b, -EINVAL, "'%s' is neither a number nor a string%.0s", name);
+		bind_fail(b, -EINVAL, "'%s' is neither a number nor a string%.0s", name);
 	}
 }
 
@@ -194,64 +195,64 @@ static void bind_element(struct binder *b, const struct wm_filter_step *step)
 {
 	static const struct wm_type byte = {.kind = WM_TYPE_UNSIGNED, .bits = 8};
 	char name[WM_SCHEMA_NAME_MAX + 1];
-	struct value index = pop(b);
+	struct value index = bind_pop(b);
 	const struct wm_type *element = &byte;
 	struct operand o;
 
-	if (!find_member(b, step, &o, name))
+	if (!bind_find_member(b, step, &o, name))
 		return;
 	if (o.type->kind == WM_TYPE_LIST)
 		element = o.type->element.type;
 	else if (o.type->kind != WM_TYPE_STRING && o.type->kind != WM_TYPE_BYTES)
-		fail(b, -EINVAL, "'%s' has no elements%.0s", name);
-	if (!is_number(element))
-		fail(b, -EINVAL, "the elements of '%s' are not numbers%.0s", name);
-	if (!is_int(&index))
-		fail(b, -EINVAL, "the index of '%s' must be an integer%.0s", name);
+		bind_fail(b, -EINVAL, "'%s' has no elements%.0s", name);
+	if (!bind_is_number(element))
+		bind_fail(b, -EINVAL, "the elements of '%s' are not numbers%.0s", name);
+	if (!bind_is_int(&index))
+		bind_fail(b, -EINVAL, "the index of '%s' must be an integer%.0s", name);
 	if (!b->err && index.is_const && o.type->fixed &&
 	    b->f->insns[b->nr_insns - 1].x >= o.type->length)
-		fail(b, -EINVAL, "'%s' has no element with this index%.0s", name);
-	emit(b, ITEM_ELEMENT)->x = operand(b, o);
+		bind_fail(b, -EINVAL, "'%s' has no element with this index%.0s", name);
+	bind_emit(b, ITEM_ELEMENT)->x = operand(b, o);
 	push_number(b, element);
 }
 
 static void bind_context(struct binder *b, uint8_t bit)
 {
 	if (bit > 4) {
-		damaged(b);
+		bind_damaged(b);
 		return;
 	}
 	b->f->needs |= 1u << bit;
 	if (1u << bit == WM_FILTER_COMM) {
-		push(b, (struct value){VALUE_TEXT,
-				       .operand = operand(b, (struct operand){OPERAND_COMM})});
+		bind_push(b, (struct value){VALUE_TEXT,
+					    .operand = operand(b, (struct operand){OPERAND_COMM})});
 		return;
 	}
-	emit(b, WM_INSN_CONTEXT)->kind = bit;
-	push(b, (struct value){VALUE_INT});
+	bind_emit(b, WM_INSN_CONTEXT)->kind = bit;
+	bind_push(b, (struct value){VALUE_INT});
 }
 
 /* --- operators ------------------------------------------------------------------------------ */
 
-static bool is_literal(const struct operand *o)
+static bool bind_is_literal(const struct operand *o)
 {
 	return o->kind == OPERAND_LITERAL || o->kind == OPERAND_PATTERN;
 }
 
-static void compare_texts(struct binder *b, uint8_t op, const struct value *left,
-			  const struct value *right)
+static void bind_compare_texts(struct binder *b, uint8_t op, const struct value *left,
+			       const struct value *right)
 {
 	struct wm_filter_insn *insn;
 
 	if (op != WM_OP_EQ && op != WM_OP_NE)
-		fail(b, -EINVAL, "strings can be compared with == and != only%.0s%.0s", "");
-	if (is_literal(&b->f->operands[left->operand]))
-		fail(b, -EINVAL, "both sides are constants%.0s%.0s", "");
-	insn = emit(b, ITEM_TEXT);
+		bind_fail(b, -EINVAL, "strings can be compared with == and != only%.0s%.0s", "");
+	if (bind_is_literal(&b->f->operands[left->operand]))
+		bind_fail(b, -EINVAL, "both sides are constants%.0s%.0s", "");
+	insn = bind_emit(b, ITEM_TEXT);
 	insn->x = left->operand;
 	insn->y = right->operand;
 	insn->invert = op == WM_OP_NE;
-	push(b, (struct value){VALUE_INT});
+	bind_push(b, (struct value){VALUE_INT});
 }
 
 bool wm_item_label_matches(const struct operand *o, const char *name)
@@ -262,38 +263,38 @@ bool wm_item_label_matches(const struct operand *o, const char *name)
 					  : o->bytes == n && !memcmp(o->text, name, n);
 }
 
-static void compare_label(struct binder *b, uint8_t op, const struct value *left,
-			  const struct value *right)
+static void bind_compare_label(struct binder *b, uint8_t op, const struct value *left,
+			       const struct value *right)
 {
 	struct operand *o = &b->f->operands[right->operand];
 	const struct wm_type *t = left->enumeration;
 	uint32_t nr = 0;
 	struct wm_filter_insn *insn;
 
-	if (!is_literal(o)) {
-		fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s", "");
+	if (!bind_is_literal(o)) {
+		bind_fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s", "");
 		return;
 	}
 	for (uint32_t i = 0; i < t->nr_labels; i++)
 		nr += wm_item_label_matches(o, t->labels[i].name);
 	if (!nr)
-		fail(b, -EINVAL, "there is no label '%s'%.0s", o->text);
+		bind_fail(b, -EINVAL, "there is no label '%s'%.0s", o->text);
 	if (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)
-		fail(b, -EINVAL, "'%s' matches several values: use == or !=%.0s", o->text);
+		bind_fail(b, -EINVAL, "'%s' matches several values: use == or !=%.0s", o->text);
 	o->type = t;
-	insn = emit(b, ITEM_LABEL);
+	insn = bind_emit(b, ITEM_LABEL);
 	insn->x = right->operand;
 	insn->kind = op;
-	push(b, (struct value){VALUE_INT});
+	bind_push(b, (struct value){VALUE_INT});
 }
 
-static void make_float(struct binder *b, const struct value *v, uint8_t depth)
+static void bind_make_float(struct binder *b, const struct value *v, uint8_t depth)
 {
 	struct wm_filter_insn *insn;
 
 	if (v->type == VALUE_FLOAT)
 		return;
-	insn = emit(b, WM_INSN_FLOAT_FROM);
+	insn = bind_emit(b, WM_INSN_FLOAT_FROM);
 	insn->kind = depth;
 	insn->offset = v->type == VALUE_UINT;
 }
@@ -304,12 +305,12 @@ static void bind_float(struct binder *b, uint8_t op, const struct value *left,
 	bool compares = op >= WM_OP_LT;
 
 	if (!compares && op != WM_OP_MUL && op != WM_OP_DIV && op != WM_OP_ADD && op != WM_OP_SUB)
-		fail(b, -EINVAL, "this operator does not accept floating-point numbers%.0s%.0s",
-		     "");
-	make_float(b, left, 1);
-	make_float(b, right, 0);
-	emit(b, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
-	push(b, (struct value){compares ? VALUE_INT : VALUE_FLOAT});
+		bind_fail(b, -EINVAL,
+			  "this operator does not accept floating-point numbers%.0s%.0s", "");
+	bind_make_float(b, left, 1);
+	bind_make_float(b, right, 0);
+	bind_emit(b, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
+	bind_push(b, (struct value){compares ? VALUE_INT : VALUE_FLOAT});
 }
 
 static void bind_ints(struct binder *b, uint8_t op, const struct value *left,
@@ -317,16 +318,17 @@ static void bind_ints(struct binder *b, uint8_t op, const struct value *left,
 {
 	bool lu = left->type == VALUE_UINT, ru = right->type == VALUE_UINT;
 	bool shift = op == WM_OP_SHL || op == WM_OP_SHR, is_unsigned = lu || (!shift && ru);
-	struct wm_filter_insn *insn = emit(b, op >= WM_OP_LT ? WM_INSN_COMPARE : WM_INSN_ARITH);
+	struct wm_filter_insn *insn =
+	    bind_emit(b, op >= WM_OP_LT ? WM_INSN_COMPARE : WM_INSN_ARITH);
 
 	insn->kind = op;
 	insn->offset = op >= WM_OP_LT ? (uint32_t)lu | (uint32_t)ru << 1 : is_unsigned;
-	push(b, (struct value){op < WM_OP_LT && is_unsigned ? VALUE_UINT : VALUE_INT});
+	bind_push(b, (struct value){op < WM_OP_LT && is_unsigned ? VALUE_UINT : VALUE_INT});
 }
 
 static void bind_binary(struct binder *b, uint8_t op)
 {
-	struct value right = pop(b), left = pop(b);
+	struct value right = bind_pop(b), left = bind_pop(b);
 
 	if (b->err)
 		return;
@@ -334,11 +336,12 @@ static void bind_binary(struct binder *b, uint8_t op)
 		if (op < WM_OP_LT)
 			need_number(b, left.type == VALUE_TEXT ? &left : &right);
 		else if (left.type == right.type)
-			compare_texts(b, op, &left, &right);
+			bind_compare_texts(b, op, &left, &right);
 		else if (left.enumeration)
-			compare_label(b, op, &left, &right);
+			bind_compare_label(b, op, &left, &right);
 		else
-			fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s", "");
+			bind_fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s",
+				  "");
 	} else if (left.type == VALUE_FLOAT || right.type == VALUE_FLOAT) {
 		bind_float(b, op, &left, &right);
 	} else {
@@ -355,69 +358,69 @@ static void bind_negative(struct binder *b, const struct value *v)
 		if (last->x == 1ull << 63)
 			type = VALUE_INT; /* the smallest integer can be written as a literal */
 		last->x = 0 - last->x;
-		push(b, (struct value){type, true});
+		bind_push(b, (struct value){type, true});
 		return;
 	}
-	(void)emit(b, WM_INSN_INV); /* computes -x as ~x + 1 */
-	emit(b, WM_INSN_CONST)->x = 1;
-	insn = emit(b, WM_INSN_ARITH);
+	(void)bind_emit(b, WM_INSN_INV); /* computes -x as ~x + 1 */
+	bind_emit(b, WM_INSN_CONST)->x = 1;
+	insn = bind_emit(b, WM_INSN_ARITH);
 	insn->kind = WM_OP_ADD;
 	insn->offset = type == VALUE_UINT;
-	push(b, (struct value){type});
+	bind_push(b, (struct value){type});
 }
 
 static void bind_unary(struct binder *b, uint8_t op)
 {
-	struct value v = pop(b);
+	struct value v = bind_pop(b);
 
 	need_number(b, &v);
 	if (op == WM_OP_INV && v.type == VALUE_FLOAT)
-		fail(b, -EINVAL, "this operator does not accept floating-point numbers%.0s%.0s",
-		     "");
+		bind_fail(b, -EINVAL,
+			  "this operator does not accept floating-point numbers%.0s%.0s", "");
 	if (b->err)
 		return;
 	if (op == WM_OP_NOT) {
 		truth(b, &v);
-		(void)emit(b, ITEM_NOT);
-		push(b, (struct value){VALUE_INT});
+		(void)bind_emit(b, ITEM_NOT);
+		bind_push(b, (struct value){VALUE_INT});
 	} else if (v.type == VALUE_FLOAT) {
-		(void)emit(b, WM_INSN_FLOAT_NEG);
-		push(b, (struct value){VALUE_FLOAT});
+		(void)bind_emit(b, WM_INSN_FLOAT_NEG);
+		bind_push(b, (struct value){VALUE_FLOAT});
 	} else if (op == WM_OP_NEG) {
 		bind_negative(b, &v);
 	} else {
-		(void)emit(b, WM_INSN_INV);
-		push(b, (struct value){v.type});
+		(void)bind_emit(b, WM_INSN_INV);
+		bind_push(b, (struct value){v.type});
 	}
 }
 
 /*
  * Begins && or ||: the left operand is complete, and the code of the right operand ends at `end`.
  */
-static void open_block(struct binder *b, bool when, uint32_t end)
+static void bind_open_block(struct binder *b, bool when, uint32_t end)
 {
 	uint32_t outer = b->nr_blocks ? b->blocks[b->nr_blocks - 1].end : b->code.code_bytes;
-	struct value v = pop(b);
+	struct value v = bind_pop(b);
 
 	truth(b, &v);
 	if (end > outer || b->nr_blocks == WM_FILTER_NEST_MAX)
-		damaged(b);
+		bind_damaged(b);
 	if (b->err)
 		return;
 	b->blocks[b->nr_blocks++] = (struct block){end, b->nr_insns, b->depth};
-	emit(b, WM_INSN_JUMP)->when = when;
+	bind_emit(b, WM_INSN_JUMP)->when = when;
 }
 
-static void close_block(struct binder *b)
+static void bind_close_block(struct binder *b)
 {
-	struct value v = pop(b);
+	struct value v = bind_pop(b);
 	const struct block *block = &b->blocks[--b->nr_blocks];
 
 	truth(b, &v);
 	if (b->depth != block->depth)
-		damaged(b);
+		bind_damaged(b);
 	b->f->insns[block->jump].jump = (uint16_t)b->nr_insns;
-	push(b, (struct value){VALUE_INT});
+	bind_push(b, (struct value){VALUE_INT});
 }
 
 /* --- the whole filter
@@ -429,7 +432,7 @@ static void bind_literal(struct binder *b, const struct wm_filter_step *step)
 
 	o.text = b->f->text + ((const unsigned char *)step->text - b->code.text);
 	o.bytes = step->text_bytes;
-	push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
+	bind_push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
 }
 
 static void bind_step(struct binder *b, const struct wm_filter_step *step, uint32_t pos)
@@ -441,8 +444,8 @@ static void bind_step(struct binder *b, const struct wm_filter_step *step, uint3
 	case WM_OP_INT:
 	case WM_OP_UINT:
 	case WM_OP_FLOAT:
-		emit(b, WM_INSN_CONST)->x = wm_load_u64(step->operand);
-		push(b, (struct value){of_const[step->op], step->op != WM_OP_FLOAT});
+		bind_emit(b, WM_INSN_CONST)->x = wm_load_u64(step->operand);
+		bind_push(b, (struct value){of_const[step->op], step->op != WM_OP_FLOAT});
 		break;
 	case WM_OP_TEXT:
 	case WM_OP_GLOB:
@@ -459,7 +462,7 @@ static void bind_step(struct binder *b, const struct wm_filter_step *step, uint3
 		break;
 	case WM_OP_AND:
 	case WM_OP_OR:
-		open_block(b, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
+		bind_open_block(b, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
 		break;
 	case WM_OP_NEG:
 	case WM_OP_NOT:
@@ -483,18 +486,18 @@ static void bind_code(struct binder *b)
 		bind_step(b, &step, pos);
 		while (!b->err && b->nr_blocks && b->blocks[b->nr_blocks - 1].end <= pos) {
 			if (b->blocks[b->nr_blocks - 1].end < pos || step.op >= WM_OP_AND)
-				damaged(b);
+				bind_damaged(b);
 			else
-				close_block(b);
+				bind_close_block(b);
 		}
 	}
 	if (more < 0 || (!b->err && (nr != b->code.nr_ops || b->nr_blocks || b->depth != 1)))
-		damaged(b);
+		bind_damaged(b);
 	if (b->err)
 		return;
-	v = pop(b);
+	v = bind_pop(b);
 	truth(b, &v);
-	(void)emit(b, WM_INSN_END);
+	(void)bind_emit(b, WM_INSN_END);
 }
 
 int wm_item_filter_bind(const unsigned char *code, size_t bytes, const char *name,
@@ -506,7 +509,7 @@ int wm_item_filter_bind(const unsigned char *code, size_t bytes, const char *nam
 
 	if (wm_filter_code_open(&b.code, code, bytes)) {
 		b.code.nr_ops = 0;
-		damaged(&b);
+		bind_damaged(&b);
 		return b.err;
 	}
 	room = 4 * (size_t)b.code.code_bytes + 8; /* a step emits at most four instructions */

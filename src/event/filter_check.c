@@ -27,7 +27,7 @@ static void list_names(struct wm_text *t, uint32_t nr, const char *(*name)(const
 		wm_text_f(t, " and %u more", nr - NAMES_SHOWN);
 }
 
-static const char *field_name(const void *class, uint32_t i)
+static const char *filter_check_field_name(const void *class, uint32_t i)
 {
 	return ((const struct wm_class *)class)->fields[i].name;
 }
@@ -38,8 +38,8 @@ static const char *label_name(const void *field, uint32_t i)
 }
 
 /* Suggests the names nearest to `wanted`; if there are none, lists the first few names. */
-static void offer(struct wm_text *t, const char *wanted, uint32_t nr,
-		  const char *(*name)(const void *, uint32_t), const void *of)
+static void filter_check_offer(struct wm_text *t, const char *wanted, uint32_t nr,
+			       const char *(*name)(const void *, uint32_t), const void *of)
 {
 	char sentence[WM_DIAG_SENTENCE];
 	struct wm_nearest near;
@@ -75,7 +75,8 @@ static const char *const faults[] = {
     [WM_FAULT_FLOAT] = "this operator does not accept floating-point numbers",
 };
 
-static void explain(struct wm_text *t, const struct wm_filter_fault *f, const struct wm_class *c)
+static void filter_check_explain(struct wm_text *t, const struct wm_filter_fault *f,
+				 const struct wm_class *c)
 {
 	char name[256];
 	uint32_t n = f->name_bytes < sizeof(name) - 1 ? f->name_bytes : sizeof(name) - 1;
@@ -85,7 +86,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 	name[n] = 0;
 	if (f->what == WM_FAULT_NO_FIELD) {
 		wm_text_f(t, "%s:%s has no field '%s'", c->provider, c->name, name);
-		offer(t, name, c->nr_fields, field_name, c);
+		filter_check_offer(t, name, c->nr_fields, filter_check_field_name, c);
 	} else if (f->what == WM_FAULT_LABEL || f->what == WM_FAULT_LABEL_ORDER) {
 		const struct wm_field *field = &c->fields[f->field];
 
@@ -95,7 +96,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 		else
 			wm_text_f(t, "'%s' has no label '%s'", field->name, name);
 		if (f->what == WM_FAULT_LABEL)
-			offer(t, name, field->nr_labels, label_name, field);
+			filter_check_offer(t, name, field->nr_labels, label_name, field);
 	} else if (f->what < sizeof(named_faults) / sizeof(named_faults[0]) &&
 		   named_faults[f->what]) {
 		/* `fmt` contains one %s or two, both for the name */
@@ -149,7 +150,7 @@ int wm_filter_check(const unsigned char *code, size_t bytes, const void *desc, s
 			   ? wm_diag_set(diag, (int)used, "filter", -1, "%s", faults[fault.what])
 			   : err;
 	wm_text_init(&t);
-	explain(&t, &fault, class);
+	filter_check_explain(&t, &fault, class);
 	(void)wm_diag_set(diag, (int)used, "filter", -1, "%s", t.data ? t.data : "out of memory");
 	if (diag && fault.what != WM_FAULT_CODE)
 		locate(diag, code, bytes, fault.op);

@@ -55,7 +55,7 @@ static bool arith(uint8_t op, double a, double b, uint64_t *ret)
 }
 
 /* Compares as C does: with a NaN, only != is true. */
-static bool compare(uint8_t op, double a, double b)
+static bool filter_float_compare(uint8_t op, double a, double b)
 {
 	switch (op) {
 	case WM_OP_LT:
@@ -93,7 +93,7 @@ uint64_t *wm_filter_float_op(const struct wm_filter_insn *insn, uint64_t *sp)
 		return sp;
 	case WM_INSN_FLOAT_COMPARE:
 		sp--;
-		sp[-1] = compare(insn->kind, as_double(sp[-1]), as_double(*sp));
+		sp[-1] = filter_float_compare(insn->kind, as_double(sp[-1]), as_double(*sp));
 		return sp;
 	case WM_INSN_FLOAT_TRUTH:
 		sp[-1] = as_double(sp[-1]) != 0;

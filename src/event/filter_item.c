@@ -14,7 +14,7 @@ struct frame {
 	const struct wm_item_contexts *contexts;
 };
 
-static const struct wm_item *member(const struct frame *fr, const struct operand *o)
+static const struct wm_item *filter_item_member(const struct frame *fr, const struct operand *o)
 {
 	uint32_t at = fr->at[o->part];
 
@@ -23,7 +23,7 @@ static const struct wm_item *member(const struct frame *fr, const struct operand
 	return &fr->items[at];
 }
 
-static uint64_t bits_of(double d)
+static uint64_t filter_item_bits_of(double d)
 {
 	uint64_t u;
 
@@ -31,20 +31,21 @@ static uint64_t bits_of(double d)
 	return u;
 }
 
-static uint64_t number(const struct wm_item *i)
+static uint64_t filter_item_number(const struct wm_item *i)
 {
-	return i->member->type->kind == WM_TYPE_FLOAT ? bits_of(i->f) : i->u;
+	return i->member->type->kind == WM_TYPE_FLOAT ? filter_item_bits_of(i->f) : i->u;
 }
 
 /* Loads an element of an array; returns false when it does not exist. */
-static bool element(const struct frame *fr, const struct operand *o, uint64_t index, uint64_t *ret)
+static bool filter_item_element(const struct frame *fr, const struct operand *o, uint64_t index,
+				uint64_t *ret)
 {
-	const struct wm_item *i = member(fr, o);
+	const struct wm_item *i = filter_item_member(fr, o);
 
 	if (o->type->kind == WM_TYPE_LIST) {
 		if (index >= i->count)
 			return false;
-		*ret = number(i + 1 + index);
+		*ret = filter_item_number(i + 1 + index);
 		return true;
 	}
 	if (index < i->count) {
@@ -55,14 +56,14 @@ static bool element(const struct frame *fr, const struct operand *o, uint64_t in
 	return o->type->fixed && index < o->type->length;
 }
 
-static bool text_of(const struct frame *fr, const struct operand *o, const char **ret,
-		    uint32_t *ret_bytes)
+static bool filter_item_text_of(const struct frame *fr, const struct operand *o, const char **ret,
+				uint32_t *ret_bytes)
 {
 	const struct wm_item *i;
 
 	switch (o->kind) {
 	case OPERAND_MEMBER:
-		i = member(fr, o);
+		i = filter_item_member(fr, o);
 		*ret = i->text;
 		*ret_bytes = i->count;
 		return true;
@@ -77,15 +78,16 @@ static bool text_of(const struct frame *fr, const struct operand *o, const char 
 	}
 }
 
-static bool compare_texts(const struct frame *fr, const struct wm_filter_insn *insn, uint64_t *ret)
+static bool filter_item_compare_texts(const struct frame *fr, const struct wm_filter_insn *insn,
+				      uint64_t *ret)
 {
 	const struct operand *right = &fr->f->operands[insn->y];
 	const char *a, *b;
 	uint32_t a_bytes, b_bytes;
 	bool same;
 
-	if (!text_of(fr, &fr->f->operands[insn->x], &a, &a_bytes) ||
-	    !text_of(fr, right, &b, &b_bytes))
+	if (!filter_item_text_of(fr, &fr->f->operands[insn->x], &a, &a_bytes) ||
+	    !filter_item_text_of(fr, right, &b, &b_bytes))
 		return false;
 	if (right->kind == OPERAND_PATTERN)
 		same = wm_glob_match(b, b_bytes, a, a_bytes);
@@ -107,7 +109,7 @@ static int order_of(const struct wm_type *t, const struct wm_type_label *l, uint
  * Compares a number with a label. For operators other than == and != the binder ensured that
  * exactly one label matches.
  */
-static bool compare_label(const struct operand *o, uint8_t op, uint64_t n)
+static bool filter_item_compare_label(const struct operand *o, uint8_t op, uint64_t n)
 {
 	const struct wm_type *t = o->type;
 	bool in = false;
@@ -122,7 +124,7 @@ static bool compare_label(const struct operand *o, uint8_t op, uint64_t n)
 	return in == (op == WM_OP_EQ);
 }
 
-static bool context(const struct wm_item_contexts *c, uint8_t bit, uint64_t *ret)
+static bool filter_item_context(const struct wm_item_contexts *c, uint8_t bit, uint64_t *ret)
 {
 	const int64_t values[] = {c->pid, c->tid, c->cpu, c->time_ns};
 
@@ -134,7 +136,8 @@ static bool context(const struct wm_item_contexts *c, uint8_t bit, uint64_t *ret
  * Runs an instruction that pushes a value or replaces the top one. Returns the new top, or NULL
  * when the filter is false.
  */
-static uint64_t *step(const struct frame *fr, const struct wm_filter_insn *insn, uint64_t *sp)
+static uint64_t *filter_item_step(const struct frame *fr, const struct wm_filter_insn *insn,
+				  uint64_t *sp)
 {
 	const struct operand *operands = fr->f->operands;
 
@@ -144,16 +147,16 @@ static uint64_t *step(const struct frame *fr, const struct wm_filter_insn *insn,
 		return sp + 1;
 	case ITEM_NUMBER:
 	case ITEM_REAL:
-		*sp = number(member(fr, &operands[insn->x]));
+		*sp = filter_item_number(filter_item_member(fr, &operands[insn->x]));
 		return sp + 1;
 	case WM_INSN_CONTEXT:
-		return context(fr->contexts, insn->kind, sp) ? sp + 1 : NULL;
+		return filter_item_context(fr->contexts, insn->kind, sp) ? sp + 1 : NULL;
 	case ITEM_ELEMENT:
-		return element(fr, &operands[insn->x], sp[-1], sp - 1) ? sp : NULL;
+		return filter_item_element(fr, &operands[insn->x], sp[-1], sp - 1) ? sp : NULL;
 	case ITEM_TEXT:
-		return compare_texts(fr, insn, sp) ? sp + 1 : NULL;
+		return filter_item_compare_texts(fr, insn, sp) ? sp + 1 : NULL;
 	case ITEM_LABEL:
-		sp[-1] = compare_label(&operands[insn->x], insn->kind, sp[-1]);
+		sp[-1] = filter_item_compare_label(&operands[insn->x], insn->kind, sp[-1]);
 		return sp;
 	case ITEM_TRUTH:
 		sp[-1] = sp[-1] != 0;
@@ -186,7 +189,7 @@ bool wm_item_filter_run(const struct wm_item_filter *f, const struct wm_item *it
 
 	while (insn->op != WM_INSN_END) {
 		if (insn->op != WM_INSN_JUMP) {
-			sp = step(&fr, insn++, sp);
+			sp = filter_item_step(&fr, insn++, sp);
 			if (!sp)
 				return false;
 		} else if (!!sp[-1] == insn->when) {

@@ -39,7 +39,7 @@ int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, 
 	return -EINVAL;
 }
 
-static bool is_digit(char c)
+static bool filter_lex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -53,9 +53,9 @@ static bool is_name_char(char c)
 	return wm_name_char(c) || (c & 0x80);
 }
 
-static int digit_value(char c)
+static int filter_lex_digit_value(char c)
 {
-	if (is_digit(c))
+	if (filter_lex_is_digit(c))
 		return c - '0';
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
@@ -114,7 +114,7 @@ static int lex_float(struct wm_lexer *x, struct wm_token *t)
  */
 static bool looks_float(const char *p)
 {
-	while (is_digit(*p))
+	while (filter_lex_is_digit(*p))
 		p++;
 	if (*p == '.')
 		return true;
@@ -123,10 +123,10 @@ static bool looks_float(const char *p)
 	p++;
 	if (*p == '+' || *p == '-')
 		p++;
-	return is_digit(*p);
+	return filter_lex_is_digit(*p);
 }
 
-static int lex_number(struct wm_lexer *x, struct wm_token *t)
+static int filter_lex_number(struct wm_lexer *x, struct wm_token *t)
 {
 	const char *p = x->text + x->pos, *first;
 	uint32_t base = 10;
@@ -136,19 +136,20 @@ static int lex_number(struct wm_lexer *x, struct wm_token *t)
 		p += 2;
 	} else if (looks_float(p)) {
 		return lex_float(x, t);
-	} else if (p[0] == '0' && is_digit(p[1])) {
+	} else if (p[0] == '0' && filter_lex_is_digit(p[1])) {
 		base = 8;
 	}
 	t->kind = WM_TOKEN_INT;
 	t->value = 0;
-	for (first = p; digit_value(*p) < (int)(base == 16 ? 16 : 10); p++) {
-		if (digit_value(*p) >= (int)base)
+	for (first = p; filter_lex_digit_value(*p) < (int)(base == 16 ? 16 : 10); p++) {
+		if (filter_lex_digit_value(*p) >= (int)base)
 			return wm_filter_wrong(x, (uint32_t)(p - x->text),
 					       "'%c' is not an octal digit: a number that begins "
 					       "with 0 is octal",
 					       *p);
 		if (__builtin_mul_overflow(t->value, base, &t->value) ||
-		    __builtin_add_overflow(t->value, (uint64_t)digit_value(*p), &t->value))
+		    __builtin_add_overflow(t->value, (uint64_t)filter_lex_digit_value(*p),
+					   &t->value))
 			return wm_filter_wrong(x, t->offset, "this number does not fit in 64 bits");
 	}
 	x->pos = (uint32_t)(p - x->text);
@@ -174,8 +175,8 @@ static int lex_escape(struct wm_lexer *x, char *ret, bool *ret_literal)
 
 	*ret_literal = true;
 	if (*p == 'x') {
-		for (p++; n < 2 && digit_value(*p) < 16; n++)
-			value = value * 16 + (uint32_t)digit_value(*p++);
+		for (p++; n < 2 && filter_lex_digit_value(*p) < 16; n++)
+			value = value * 16 + (uint32_t)filter_lex_digit_value(*p++);
 		if (!n)
 			return wm_filter_wrong(x, x->pos, "\\x needs hexadecimal digits");
 	} else if (*p >= '0' && *p <= '7') {
@@ -196,7 +197,7 @@ static int lex_escape(struct wm_lexer *x, char *ret, bool *ret_literal)
 	return 0;
 }
 
-static int lex_char(struct wm_lexer *x, struct wm_token *t)
+static int filter_lex_char(struct wm_lexer *x, struct wm_token *t)
 {
 	bool literal;
 	char c;
@@ -235,7 +236,7 @@ static bool is_special(const struct quoted *q, uint32_t i, char c)
  * Index of the ']' of the set that opens at i; 0 when there is none and the '[' is an ordinary
  * byte.
  */
-static uint32_t set_end(const struct quoted *q, uint32_t i)
+static uint32_t filter_lex_set_end(const struct quoted *q, uint32_t i)
 {
 	i++;
 	if (is_special(q, i, '!') || is_special(q, i, '^'))
@@ -269,7 +270,7 @@ static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_to
 			continue;
 		}
 		if (is_special(q, i, '['))
-			end = set_end(q, i);
+			end = filter_lex_set_end(q, i);
 		if (is_special(q, i, '*') || is_special(q, i, '?') || end)
 			t->is_glob = true;
 		else if (strchr("*?[\\", c))
@@ -283,7 +284,7 @@ static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_to
 	return 0;
 }
 
-static int lex_string(struct wm_lexer *x, struct wm_token *t)
+static int filter_lex_string(struct wm_lexer *x, struct wm_token *t)
 {
 	struct quoted *q = malloc(sizeof(*q));
 	int err = 0;
@@ -318,7 +319,7 @@ static int lex_string(struct wm_lexer *x, struct wm_token *t)
 
 /* --- names and other tokens ------------------------------------------ */
 
-static int lex_name(struct wm_lexer *x, struct wm_token *t)
+static int filter_lex_name(struct wm_lexer *x, struct wm_token *t)
 {
 	const char *start = x->text + x->pos;
 	char name[WM_SCHEMA_NAME_MAX + 1];
@@ -391,13 +392,13 @@ int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret)
 	ret->is_unsigned = ret->is_glob = false;
 	if (!c)
 		return 0;
-	if (is_digit(c) || (c == '.' && is_digit(x->text[x->pos + 1])))
-		return lex_number(x, ret);
+	if (filter_lex_is_digit(c) || (c == '.' && filter_lex_is_digit(x->text[x->pos + 1])))
+		return filter_lex_number(x, ret);
 	if (is_name_char(c))
-		return lex_name(x, ret);
+		return filter_lex_name(x, ret);
 	if (c == '"')
-		return lex_string(x, ret);
+		return filter_lex_string(x, ret);
 	if (c == '\'')
-		return lex_char(x, ret);
+		return filter_lex_char(x, ret);
 	return c == '$' ? lex_context(x, ret) : lex_punct(x, ret);
 }

@@ -27,10 +27,10 @@ static void make_test(struct linker *l, struct value *v)
 {
 	struct wm_filter_insn *insn;
 
-	if (!is_number(l, v) || v->flags & VALUE_BOOL)
+	if (!linker_is_number(l, v) || v->flags & VALUE_BOOL)
 		return;
 	if (v->type == TYPE_FLOAT) {
-		(void)emit(l, WM_INSN_FLOAT_TRUTH);
+		(void)linker_emit(l, WM_INSN_FLOAT_TRUTH);
 		become_bool(v, 0);
 		return;
 	}
@@ -48,7 +48,7 @@ static void make_test(struct linker *l, struct value *v)
 /*
  * Begins && or ||: the left operand is complete, and the code of the right operand ends at `end`.
  */
-static void open_block(struct linker *l, bool when, uint32_t end)
+static void filter_link_open_block(struct linker *l, bool when, uint32_t end)
 {
 	struct value v = pop_unsettled(l);
 	uint32_t outer = l->nr_blocks ? l->blocks[l->nr_blocks - 1].end : l->code.code_bytes;
@@ -56,13 +56,13 @@ static void open_block(struct linker *l, bool when, uint32_t end)
 	struct block *block;
 
 	if (v.chain && !!(v.flags & VALUE_WHEN) != when)
-		settle(l, &v);
+		linker_settle(l, &v);
 	make_test(l, &v);
 	if (end > outer || l->nr_blocks == WM_FILTER_NEST_MAX)
-		fail(l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 	if (l->err)
 		return;
-	insn = v.flags & VALUE_TEST ? last(l) : emit(l, WM_INSN_JUMP);
+	insn = v.flags & VALUE_TEST ? last(l) : linker_emit(l, WM_INSN_JUMP);
 	insn->when = when;
 	insn->jump = v.chain;
 	block = &l->blocks[l->nr_blocks++];
@@ -73,7 +73,7 @@ static void open_block(struct linker *l, bool when, uint32_t end)
 }
 
 /* Concatenates two chains: the jumps of `a`, then those of `b`. */
-static uint16_t join(struct linker *l, uint16_t a, uint16_t b)
+static uint16_t filter_link_join(struct linker *l, uint16_t a, uint16_t b)
 {
 	uint16_t at = a;
 
@@ -84,27 +84,28 @@ static uint16_t join(struct linker *l, uint16_t a, uint16_t b)
 }
 
 /* Ends && or || when its right operand is complete. */
-static void close_block(struct linker *l)
+static void filter_link_close_block(struct linker *l)
 {
 	const struct block *b = &l->blocks[l->nr_blocks - 1];
 	struct value v = pop_unsettled(l);
 
 	l->nr_blocks--;
 	if (v.chain && !!(v.flags & VALUE_WHEN) != b->when)
-		settle(l, &v);
+		linker_settle(l, &v);
 	make_test(l, &v);
 	if (l->depth != b->depth)
-		fail(l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 	if (l->err)
 		return;
-	push(l, TYPE_INT, VALUE_BOOL | (v.flags & VALUE_TEST) | (b->when ? VALUE_WHEN : 0));
+	linker_push(l, TYPE_INT, VALUE_BOOL | (v.flags & VALUE_TEST) | (b->when ? VALUE_WHEN : 0));
 	if (!l->err)
-		l->stack[l->depth - 1].chain = v.chain ? join(l, v.chain, b->chain) : b->chain;
+		l->stack[l->depth - 1].chain =
+		    v.chain ? filter_link_join(l, v.chain, b->chain) : b->chain;
 }
 
 static void link_not(struct linker *l)
 {
-	struct value v = pop(l);
+	struct value v = linker_pop(l);
 	struct wm_filter_insn *insn;
 
 	make_test(l, &v);
@@ -115,23 +116,23 @@ static void link_not(struct linker *l)
 	} else if (v.flags & VALUE_TEST) {
 		last(l)->invert ^= 1;
 	} else {
-		insn = emit(l, WM_INSN_RANGE); /* the test is true when the value is 0 */
+		insn = linker_emit(l, WM_INSN_RANGE); /* the test is true when the value is 0 */
 		v.flags |= VALUE_TEST;
 		insn->x = insn->y = 0;
 	}
-	push(l, TYPE_INT, v.flags);
+	linker_push(l, TYPE_INT, v.flags);
 }
 
 /* --- operators ------------------------------------------------------- */
 
 /* Turns the operand that is `depth` values below the top into a double. */
-static void make_float(struct linker *l, const struct value *v, uint8_t depth)
+static void filter_link_make_float(struct linker *l, const struct value *v, uint8_t depth)
 {
 	struct wm_filter_insn *insn;
 
 	if (v->type == TYPE_FLOAT)
 		return;
-	insn = emit(l, WM_INSN_FLOAT_FROM);
+	insn = linker_emit(l, WM_INSN_FLOAT_FROM);
 	insn->kind = depth;
 	insn->offset = v->type == TYPE_UINT;
 }
@@ -142,13 +143,13 @@ static void link_float(struct linker *l, uint8_t op, const struct value *left,
 	bool compares = op >= WM_OP_LT;
 
 	if (!compares && op != WM_OP_MUL && op != WM_OP_DIV && op != WM_OP_ADD && op != WM_OP_SUB) {
-		fail(l, -EINVAL, WM_FAULT_FLOAT);
+		linker_fail(l, -EINVAL, WM_FAULT_FLOAT);
 		return;
 	}
-	make_float(l, left, 1);
-	make_float(l, right, 0);
-	emit(l, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
-	push(l, compares ? TYPE_INT : TYPE_FLOAT, compares ? VALUE_BOOL : 0);
+	filter_link_make_float(l, left, 1);
+	filter_link_make_float(l, right, 0);
+	linker_emit(l, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
+	linker_push(l, compares ? TYPE_INT : TYPE_FLOAT, compares ? VALUE_BOOL : 0);
 }
 
 static void link_arith(struct linker *l, uint8_t op, const struct value *left,
@@ -164,18 +165,18 @@ static void link_arith(struct linker *l, uint8_t op, const struct value *left,
 	    wm_filter_arith(op, is_unsigned, last(l)[-1].x, last(l)->x, &x)) {
 		l->nr--;
 		last(l)->x = x;
-		push(l, type, VALUE_LEAF);
+		linker_push(l, type, VALUE_LEAF);
 		return;
 	}
-	insn = emit(l, WM_INSN_ARITH);
+	insn = linker_emit(l, WM_INSN_ARITH);
 	insn->kind = op;
 	insn->offset = is_unsigned;
-	push(l, type, 0);
+	linker_push(l, type, 0);
 }
 
 static void link_binary(struct linker *l, uint8_t op)
 {
-	struct value right = pop(l), left = pop(l);
+	struct value right = linker_pop(l), left = linker_pop(l);
 
 	if (l->err)
 		return;
@@ -197,35 +198,35 @@ static void link_unary(struct linker *l, uint8_t op)
 		link_not(l);
 		return;
 	}
-	v = pop(l);
-	if (l->err || !is_number(l, &v))
+	v = linker_pop(l);
+	if (l->err || !linker_is_number(l, &v))
 		return;
 	if (v.type == TYPE_FLOAT) {
 		if (op == WM_OP_INV)
-			fail(l, -EINVAL, WM_FAULT_FLOAT);
-		(void)emit(l, WM_INSN_FLOAT_NEG);
-		push(l, TYPE_FLOAT, 0);
+			linker_fail(l, -EINVAL, WM_FAULT_FLOAT);
+		(void)linker_emit(l, WM_INSN_FLOAT_NEG);
+		linker_push(l, TYPE_FLOAT, 0);
 		return;
 	}
 	if (is_const(l, &v, 1)) {
 		if (op == WM_OP_NEG && last(l)->x == 1ull << 63)
 			v.type = TYPE_INT; /* the smallest integer can be written as a literal */
 		last(l)->x = op == WM_OP_NEG ? 0 - last(l)->x : ~last(l)->x;
-		push(l, v.type, VALUE_LEAF);
+		linker_push(l, v.type, VALUE_LEAF);
 		return;
 	}
 	if (op == WM_OP_INV) {
-		(void)emit(l, WM_INSN_INV);
+		(void)linker_emit(l, WM_INSN_INV);
 	} else { /* computes -x as ~x + 1 */
 		struct wm_filter_insn *insn;
 
-		(void)emit(l, WM_INSN_INV);
-		emit(l, WM_INSN_CONST)->x = 1;
-		insn = emit(l, WM_INSN_ARITH);
+		(void)linker_emit(l, WM_INSN_INV);
+		linker_emit(l, WM_INSN_CONST)->x = 1;
+		insn = linker_emit(l, WM_INSN_ARITH);
 		insn->kind = WM_OP_ADD;
 		insn->offset = v.type == TYPE_UINT;
 	}
-	push(l, v.type, 0);
+	linker_push(l, v.type, 0);
 }
 
 /* --- the whole program ----------------------------------------------- */
@@ -262,7 +263,7 @@ static void link_step(struct linker *l, const struct wm_filter_step *step, uint3
 		break;
 	case WM_OP_AND:
 	case WM_OP_OR:
-		open_block(l, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
+		filter_link_open_block(l, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
 		break;
 	case WM_OP_NEG:
 	case WM_OP_NOT:
@@ -284,7 +285,7 @@ static bool is_test(uint8_t op)
  * When a result of a test leads straight to the last instruction, the end, lets the test itself end
  * the program.
  */
-static void shorten(struct linker *l)
+static void filter_link_shorten(struct linker *l)
 {
 	struct wm_filter_insn *end = last(l), *insn;
 
@@ -312,24 +313,24 @@ static void link_code(struct linker *l)
 		link_step(l, &step, pos);
 		while (!l->err && l->nr_blocks && l->blocks[l->nr_blocks - 1].end <= pos) {
 			if (l->blocks[l->nr_blocks - 1].end < pos)
-				fail(l, -EBADMSG, WM_FAULT_CODE);
+				linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 			else if (step.op == WM_OP_AND || step.op == WM_OP_OR)
 				/* An operator's right operand is missing. */
-				fail(l, -EBADMSG, WM_FAULT_CODE);
+				linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 			else
-				close_block(l);
+				filter_link_close_block(l);
 		}
 	}
 	if (more < 0 || (!l->err && (nr != l->code.nr_ops || l->nr_blocks || l->depth != 1)))
-		fail(l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 	if (l->err)
 		return;
 	v = pop_unsettled(l);
 	make_test(l, &v);
-	settle(l, &v);
-	(void)emit(l, WM_INSN_END);
+	linker_settle(l, &v);
+	(void)linker_emit(l, WM_INSN_END);
 	if (!l->err)
-		shorten(l);
+		filter_link_shorten(l);
 }
 
 /* Walks the whole description once, to check it and to compute the minimum size of a payload. */
@@ -344,7 +345,7 @@ __attribute__((noinline)) static void measure_event(struct linker *l)
 			l->f->min_bytes += wm_schema_least_bytes(&f);
 	}
 	if (more < 0)
-		fail(l, -EBADMSG, WM_FAULT_DESC);
+		linker_fail(l, -EBADMSG, WM_FAULT_DESC);
 }
 
 /* Writes one walk step per anchor after the instructions; returns the size of the program. */
@@ -357,7 +358,7 @@ __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t stor
 	p.anchor = p.offset = 0;
 	l->f->walk = l->f->insns + l->nr * (uint32_t)sizeof(struct wm_filter_insn);
 	if (l->f->walk + l->nr_anchors * sizeof(*walk) > storage_bytes) {
-		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		linker_fail(l, -ENOSPC, WM_FAULT_SPACE);
 		return 0;
 	}
 	walk = (struct wm_filter_walk *)((uintptr_t)l->f + l->f->walk);
@@ -384,7 +385,7 @@ static void open_program(struct linker *l, size_t storage_bytes)
 	if (storage_bytes > UINT16_MAX * sizeof(struct wm_filter_insn))
 		storage_bytes = UINT16_MAX * sizeof(struct wm_filter_insn);
 	if (storage_bytes < sizeof(*l->f) + text_bytes + 2 * sizeof(struct wm_filter_insn)) {
-		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		linker_fail(l, -ENOSPC, WM_FAULT_SPACE);
 		return;
 	}
 	l->f->needs = l->f->min_bytes = 0;
@@ -415,7 +416,7 @@ int64_t wm_filter_link_why(const void *code, size_t bytes, const void *desc, siz
 	if ((uintptr_t)storage % 8)
 		return -EINVAL;
 	if (wm_filter_code_open(&l.code, code, bytes))
-		fail(&l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(&l, -EBADMSG, WM_FAULT_CODE);
 	if (!l.err)
 		open_program(&l, storage_bytes);
 	if (!l.err)

@@ -43,7 +43,7 @@ static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsign
 }
 
 /* Returns the operator op' for which `b op' a` equals `a op b`. */
-static uint8_t mirrored(uint8_t op)
+static uint8_t link_compare_mirrored(uint8_t op)
 {
 	switch (op) {
 	case WM_OP_LT:
@@ -72,31 +72,31 @@ void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 		c = wm_filter_order(op, wm_filter_compare(last(l)[-1].x, lu, last(l)->x, ru));
 		l->nr--;
 		last(l)->x = c;
-		push(l, TYPE_INT, VALUE_LEAF | VALUE_BOOL);
+		linker_push(l, TYPE_INT, VALUE_LEAF | VALUE_BOOL);
 		return;
 	}
 	if (right_const) {
 		c = last(l)->x;
 		l->nr--;
 		set_range(make_range(l, is_load(left)), op, lu, c, ru);
-		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+		linker_push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 		return;
 	}
 	if (left_const) { /* the right operand is a load */
 		c = last(l)[-1].x;
 		last(l)[-1] = *last(l);
 		l->nr--;
-		set_range(make_range(l, true), mirrored(op), ru, c, lu);
-		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+		set_range(make_range(l, true), link_compare_mirrored(op), ru, c, lu);
+		linker_push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 		return;
 	}
-	insn = emit(l, WM_INSN_COMPARE);
+	insn = linker_emit(l, WM_INSN_COMPARE);
 	insn->kind = op;
 	insn->offset = (uint32_t)lu | (uint32_t)ru << 1;
-	push(l, TYPE_INT, VALUE_BOOL);
+	linker_push(l, TYPE_INT, VALUE_BOOL);
 }
 
-static bool is_literal(uint64_t operand)
+static bool link_compare_is_literal(uint64_t operand)
 {
 	return wm_operand_kind(operand) == WM_OPERAND_TEXT ||
 	       wm_operand_kind(operand) == WM_OPERAND_GLOB;
@@ -115,23 +115,23 @@ static uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
 }
 
 /* Compares two strings; strings are always leaves. The parser put a literal on the right. */
-static void compare_texts(struct linker *l, uint8_t op)
+static void link_compare_texts(struct linker *l, uint8_t op)
 {
 	uint64_t left = last(l)[-1].x, right = last(l)->x;
 	struct wm_filter_insn *insn;
 
 	if (op != WM_OP_EQ && op != WM_OP_NE)
-		fail(l, -EINVAL, WM_FAULT_TEXT_ORDER);
-	if (is_literal(left))
-		fail(l, -EINVAL, WM_FAULT_TEXT_TEXT);
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_ORDER);
+	if (link_compare_is_literal(left))
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_TEXT);
 	if (l->err)
 		return;
 	l->nr -= 2;
-	insn = emit(l, WM_INSN_STRING);
+	insn = linker_emit(l, WM_INSN_STRING);
 	insn->x = left;
 	insn->y = simplify_pattern(l, right);
 	insn->invert = op == WM_OP_NE;
-	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+	linker_push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 }
 
 /* Finds the field of an enumeration by its index, a second time. */
@@ -169,11 +169,11 @@ __attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8
 			n++;
 		match = wm_operand_kind(operand) == WM_OPERAND_GLOB
 			    ? wm_glob_match(text, bytes, f.labels, n)
-			    : same(f.labels, n, text, bytes);
+			    : linker_same(f.labels, n, text, bytes);
 		if (!match)
 			continue;
 		if (nr == room) {
-			fail(l, -ENOSPC, WM_FAULT_SPACE);
+			linker_fail(l, -ENOSPC, WM_FAULT_SPACE);
 			return nr;
 		}
 		values[nr++] = (uint64_t)wm_schema_fit(wm_schema_value(&s, f.first_value + i),
@@ -186,25 +186,25 @@ __attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8
  * Compares an enumeration with a string: compares the number with the values of all labels that
  * match the string.
  */
-static void compare_label(struct linker *l, uint8_t op, const struct value *left)
+static void link_compare_label(struct linker *l, uint8_t op, const struct value *left)
 {
 	uint64_t operand = last(l)->x;
 	struct wm_filter_insn *insn;
 	struct value c = *left;
 	uint32_t nr;
 
-	if (!is_literal(operand)) {
-		fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
+	if (!link_compare_is_literal(operand)) {
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
 		return;
 	}
 	l->nr--;
-	insn = emit(l, WM_INSN_IN);
+	insn = linker_emit(l, WM_INSN_IN);
 	nr = collect_labels(l, left->field, operand);
 	if (!nr || (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)) {
 		l->fault->field = left->field;
 		l->fault->name = (const char *)l->code.text + wm_operand_offset(operand);
 		l->fault->name_bytes = wm_operand_bytes(operand);
-		fail(l, -EINVAL, nr ? WM_FAULT_LABEL_ORDER : WM_FAULT_LABEL);
+		linker_fail(l, -EINVAL, nr ? WM_FAULT_LABEL_ORDER : WM_FAULT_LABEL);
 	}
 	if (l->err)
 		return;
@@ -218,18 +218,18 @@ static void compare_label(struct linker *l, uint8_t op, const struct value *left
 	insn->x = nr;
 	insn->invert = op == WM_OP_NE;
 	l->nr += (nr + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
-	push(l, TYPE_INT, VALUE_BOOL);
+	linker_push(l, TYPE_INT, VALUE_BOOL);
 }
 
 void wm_filter_link_strings(struct linker *l, uint8_t op, const struct value *left,
 			    const struct value *right)
 {
 	if (op < WM_OP_LT)
-		fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
 	else if (left->type == right->type)
-		compare_texts(l, op);
+		link_compare_texts(l, op);
 	else if (left->flags & VALUE_ENUM)
-		compare_label(l, op, left);
+		link_compare_label(l, op, left);
 	else
-		fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
 }

@@ -31,7 +31,7 @@ static uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_coun
  * Finds a field by name, by the naming rules of class.c. Uses unwritten instructions as scratch
  * memory.
  */
-static int find_field(struct linker *l, const char *name, uint32_t bytes, struct place *ret)
+static int link_field_find(struct linker *l, const char *name, uint32_t bytes, struct place *ret)
 {
 	char *base = (char *)&l->insns[l->nr];
 	uint32_t count = 0, stem = split_count(name, bytes, &count), n;
@@ -44,9 +44,9 @@ static int find_field(struct linker *l, const char *name, uint32_t bytes, struct
 		return -ENOENT; /* cannot happen, because the description was walked before */
 	for (; wm_schema_next(&s, &ret->field) > 0; step_over(ret)) {
 		n = wm_schema_base_name(&ret->field, base);
-		if (same(base, n, name, bytes))
+		if (linker_same(base, n, name, bytes))
 			return 0;
-		if (stem && same(base, n, name, stem) && --count == 0)
+		if (stem && linker_same(base, n, name, stem) && --count == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -56,9 +56,10 @@ static int find_field(struct linker *l, const char *name, uint32_t bytes, struct
  * Finds the field that a step names. Returns false and records a fault when the event has no such
  * field.
  */
-static bool find_place(struct linker *l, const struct wm_filter_step *step, struct place *ret)
+static bool link_field_find_place(struct linker *l, const struct wm_filter_step *step,
+				  struct place *ret)
 {
-	int err = find_field(l, step->text, step->text_bytes, ret);
+	int err = link_field_find(l, step->text, step->text_bytes, ret);
 
 	if (err)
 		fail_name(l, err, err == -ENOENT ? WM_FAULT_NO_FIELD : WM_FAULT_SPACE, step);
@@ -85,7 +86,7 @@ static void push_element(struct linker *l, const struct wm_schema_field *f, uint
 	if (f->scalar == WM_SCALAR_FLOAT) {
 		type = TYPE_FLOAT;
 		if (f->bytes == 4) {
-			(void)emit(l, WM_INSN_FLOAT_WIDEN);
+			(void)linker_emit(l, WM_INSN_FLOAT_WIDEN);
 			flags = 0;
 		}
 	} else if (f->bytes == 8 && f->scalar != WM_SCALAR_SIGNED) {
@@ -93,7 +94,7 @@ static void push_element(struct linker *l, const struct wm_schema_field *f, uint
 	}
 	if (f->nr_labels)
 		flags |= VALUE_ENUM;
-	push(l, type, flags);
+	linker_push(l, type, flags);
 	if (!l->err)
 		l->stack[l->depth - 1].field = (uint8_t)f->index;
 }
@@ -107,7 +108,8 @@ static void use_anchor(struct linker *l, uint32_t anchor)
 /* Loads the scalar at a place. It is a leaf when no field of variable size precedes it. */
 static void load_place(struct linker *l, const struct place *p)
 {
-	struct wm_filter_insn *insn = emit(l, p->anchor ? WM_INSN_LOAD_FAR : load_kind(&p->field));
+	struct wm_filter_insn *insn =
+	    linker_emit(l, p->anchor ? WM_INSN_LOAD_FAR : load_kind(&p->field));
 
 	insn->kind = load_kind(&p->field);
 	insn->anchor = (uint16_t)p->anchor;
@@ -121,7 +123,7 @@ void wm_filter_link_field(struct linker *l, const struct wm_filter_step *step)
 	struct place p;
 	enum wm_operand_kind kind;
 
-	if (!find_place(l, step, &p))
+	if (!link_field_find_place(l, step, &p))
 		return;
 	switch (p.field.shape) {
 	case WM_SHAPE_SCALAR:
@@ -145,16 +147,16 @@ void wm_filter_link_field(struct linker *l, const struct wm_filter_step *step)
 
 void wm_filter_link_element(struct linker *l, const struct wm_filter_step *step)
 {
-	struct value index = pop(l);
+	struct value index = linker_pop(l);
 	struct wm_filter_insn *insn;
 	bool fixed;
 	struct place p;
 
-	if (!find_place(l, step, &p))
+	if (!link_field_find_place(l, step, &p))
 		return;
 	if (p.field.shape == WM_SHAPE_SCALAR)
 		fail_name(l, -EINVAL, WM_FAULT_NOT_INDEXED, step);
-	if (!is_int(&index))
+	if (!linker_is_int(&index))
 		fail_name(l, -EINVAL, WM_FAULT_INDEX, step);
 	if (l->err)
 		return;
@@ -169,7 +171,7 @@ void wm_filter_link_element(struct linker *l, const struct wm_filter_step *step)
 		load_place(l, &p);
 		return;
 	}
-	insn = emit(l, WM_INSN_ELEMENT);
+	insn = linker_emit(l, WM_INSN_ELEMENT);
 	insn->kind = load_kind(&p.field);
 	insn->anchor = (uint16_t)p.anchor;
 	insn->offset = p.offset;
@@ -182,7 +184,7 @@ void wm_filter_link_element(struct linker *l, const struct wm_filter_step *step)
 void wm_filter_link_context(struct linker *l, uint8_t bit)
 {
 	if (bit > 4) {
-		fail(l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 		return;
 	}
 	l->f->needs |= 1u << bit;
@@ -191,6 +193,6 @@ void wm_filter_link_context(struct linker *l, uint8_t bit)
 		return;
 	}
 	before_push(l);
-	emit(l, WM_INSN_CONTEXT)->kind = bit;
-	push(l, TYPE_INT, 0);
+	linker_emit(l, WM_INSN_CONTEXT)->kind = bit;
+	linker_push(l, TYPE_INT, 0);
 }

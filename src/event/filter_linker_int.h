@@ -68,7 +68,7 @@ struct linker {
 };
 
 /* Records a fault. Only the first one is reported. */
-static inline void fail(struct linker *l, int err, enum wm_filter_what what)
+static inline void linker_fail(struct linker *l, int err, enum wm_filter_what what)
 {
 	if (l->err)
 		return;
@@ -83,18 +83,18 @@ static inline void fail_name(struct linker *l, int err, enum wm_filter_what what
 		l->fault->name = step->text;
 		l->fault->name_bytes = step->text_bytes;
 	}
-	fail(l, err, what);
+	linker_fail(l, err, what);
 }
 
 /* --- instructions and values ----------------------------------------- */
 
 /* Returns a new instruction. When none is left, returns the last one and makes the link fail. */
-static inline struct wm_filter_insn *emit(struct linker *l, uint8_t op)
+static inline struct wm_filter_insn *linker_emit(struct linker *l, uint8_t op)
 {
 	struct wm_filter_insn *insn;
 
 	if (l->nr == l->max) {
-		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		linker_fail(l, -ENOSPC, WM_FAULT_SPACE);
 		l->nr--;
 	}
 	insn = &l->insns[l->nr++];
@@ -113,7 +113,7 @@ static inline struct wm_filter_insn *last(struct linker *l)
 }
 
 /* Makes all jumps of a value's chain target the next instruction. */
-static inline void settle(struct linker *l, struct value *v)
+static inline void linker_settle(struct linker *l, struct value *v)
 {
 	uint16_t at = v->chain;
 
@@ -140,16 +140,16 @@ static inline void before_push(struct linker *l)
 {
 	if (!l->depth)
 		return;
-	settle(l, &l->stack[l->depth - 1]);
+	linker_settle(l, &l->stack[l->depth - 1]);
 	l->stack[l->depth - 1].flags &= ~VALUE_TEST;
 }
 
-static inline void push(struct linker *l, enum type type, uint8_t flags)
+static inline void linker_push(struct linker *l, enum type type, uint8_t flags)
 {
 	struct value *v;
 
 	if (l->depth == WM_FILTER_STACK_MAX) {
-		fail(l, -EBADMSG, WM_FAULT_CODE);
+		linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 		return;
 	}
 	if (type == TYPE_FLOAT)
@@ -171,18 +171,18 @@ static inline struct value pop_unsettled(struct linker *l)
 
 	if (l->depth > floor_of(l))
 		return l->stack[--l->depth];
-	fail(l, -EBADMSG, WM_FAULT_CODE);
+	linker_fail(l, -EBADMSG, WM_FAULT_CODE);
 	none.type = TYPE_INT;
 	none.flags = none.field = 0;
 	none.chain = 0;
 	return none;
 }
 
-static inline struct value pop(struct linker *l)
+static inline struct value linker_pop(struct linker *l)
 {
 	struct value v = pop_unsettled(l);
 
-	settle(l, &v);
+	linker_settle(l, &v);
 	return v;
 }
 
@@ -192,30 +192,30 @@ static inline bool is_const(const struct linker *l, const struct value *v, uint3
 	       l->insns[l->nr - back].op == WM_INSN_CONST;
 }
 
-static inline bool is_int(const struct value *v)
+static inline bool linker_is_int(const struct value *v)
 {
 	return v->type == TYPE_INT || v->type == TYPE_UINT;
 }
 
-static inline bool is_number(struct linker *l, const struct value *v)
+static inline bool linker_is_number(struct linker *l, const struct value *v)
 {
 	if (v->type == TYPE_STRING)
-		fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
+		linker_fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
 	return v->type != TYPE_STRING;
 }
 
 static inline void push_const(struct linker *l, enum type type, uint64_t x)
 {
 	before_push(l);
-	emit(l, WM_INSN_CONST)->x = x;
-	push(l, type, VALUE_LEAF);
+	linker_emit(l, WM_INSN_CONST)->x = x;
+	linker_push(l, type, VALUE_LEAF);
 }
 
 static inline void push_string(struct linker *l, uint64_t operand)
 {
 	before_push(l);
-	emit(l, WM_INSN_LEAF)->x = operand;
-	push(l, TYPE_STRING, VALUE_LEAF);
+	linker_emit(l, WM_INSN_LEAF)->x = operand;
+	linker_push(l, TYPE_STRING, VALUE_LEAF);
 }
 
 /* --- fields by name --------------------------------------------------- */
@@ -226,7 +226,7 @@ struct place {
 	uint32_t anchor, offset;
 };
 
-static inline bool same(const char *a, uint32_t a_bytes, const char *b, uint32_t b_bytes)
+static inline bool linker_same(const char *a, uint32_t a_bytes, const char *b, uint32_t b_bytes)
 {
 	if (a_bytes != b_bytes)
 		return false;
@@ -260,13 +260,13 @@ static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 		last(l)->op = (uint8_t)(last(l)->op - WM_INSN_LOAD_I1 + WM_INSN_RANGE_I1);
 		return last(l);
 	}
-	return emit(l, WM_INSN_RANGE);
+	return linker_emit(l, WM_INSN_RANGE);
 }
 
 static inline bool is_load(const struct value *v)
 {
 	/* It is not a constant: the caller has checked that. */
-	return (v->flags & VALUE_LEAF) && is_int(v);
+	return (v->flags & VALUE_LEAF) && linker_is_int(v);
 }
 
 /* --- the linker's other files ---------------------------------------- */

@@ -67,7 +67,8 @@ static int too_long(struct parser *p)
 			       WM_FILTER_BYTES_MAX);
 }
 
-static int emit(struct parser *p, uint8_t op, const void *operand, uint32_t bytes, uint32_t offset)
+static int filter_parse_emit(struct parser *p, uint8_t op, const void *operand, uint32_t bytes,
+			     uint32_t offset)
 {
 	uint32_t total =
 	    WM_FILTER_HEAD_BYTES + p->code_bytes + 1 + bytes + p->text_bytes + 2 * (p->nr_ops + 1);
@@ -91,7 +92,7 @@ static int emit_push(struct parser *p, uint8_t op, const void *operand, uint32_t
 				       "too many operands are pending here: "
 				       "more than %u",
 				       WM_FILTER_STACK_MAX);
-	return emit(p, op, operand, bytes, offset);
+	return filter_parse_emit(p, op, operand, bytes, offset);
 }
 
 /*
@@ -128,7 +129,7 @@ static int deeper(struct parser *p)
 }
 
 /* Parses "NAME" or "NAME[index]". */
-static int parse_name(struct parser *p)
+static int filter_parse_name(struct parser *p)
 {
 	uint32_t offset = p->t.offset, bracket;
 	struct operand index;
@@ -148,7 +149,7 @@ static int parse_name(struct parser *p)
 		return wm_filter_wrong(&p->x, p->t.offset, "expected ']' for the '[' at column %u",
 				       bracket + 1);
 	p->depth--;
-	err = emit(p, WM_OP_ELEMENT, name, sizeof(name), offset);
+	err = filter_parse_emit(p, WM_OP_ELEMENT, name, sizeof(name), offset);
 	return err ? err : advance(p);
 }
 
@@ -211,7 +212,7 @@ static int parse_unary(struct parser *p, struct operand *ret)
 	ret->is_text = false;
 	if (!op) {
 		if (p->t.kind == WM_TOKEN_NAME)
-			return parse_name(p);
+			return filter_parse_name(p);
 		return at(p, '(') ? parse_parenthesis(p, ret) : parse_literal(p, ret);
 	}
 	if ((err = deeper(p)) || (err = advance(p)) || (err = parse_unary(p, ret)))
@@ -220,7 +221,7 @@ static int parse_unary(struct parser *p, struct operand *ret)
 	ret->offset = offset;
 	if (ret->is_text)
 		return wm_filter_wrong(&p->x, offset, "a string can only be compared");
-	return emit(p, op, NULL, 0, offset);
+	return filter_parse_emit(p, op, NULL, 0, offset);
 }
 
 static const struct binary *binary_here(const struct parser *p)
@@ -244,7 +245,7 @@ static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset
 		return wm_filter_wrong(&p->x, offset,
 				       "more than %u && and || nested in right operands",
 				       WM_FILTER_NEST_MAX);
-	err = emit(p, b->op, &bytes, sizeof(bytes), offset);
+	err = filter_parse_emit(p, b->op, &bytes, sizeof(bytes), offset);
 	p->stack--;
 	start = p->code_bytes;
 	if (err || (err = parse_expression(p, b->binding + 1u, right)))
@@ -293,7 +294,7 @@ static int parse_binary(struct parser *p, const struct binary *b, uint32_t offse
 		op = b->mirrored;
 	}
 	p->stack--;
-	return emit(p, op, NULL, 0, offset);
+	return filter_parse_emit(p, op, NULL, 0, offset);
 }
 
 /* Parses an expression whose operators bind at least this strongly. */
@@ -315,7 +316,7 @@ static int parse_expression(struct parser *p, unsigned binding, struct operand *
 	return err;
 }
 
-static int parse_all(struct parser *p)
+static int filter_parse_all(struct parser *p)
 {
 	struct operand all;
 	int err = advance(p);
@@ -334,7 +335,7 @@ static int parse_all(struct parser *p)
 	return 0;
 }
 
-static int finish(const struct parser *p, unsigned char **ret_code, size_t *ret_bytes)
+static int filter_parse_finish(const struct parser *p, unsigned char **ret_code, size_t *ret_bytes)
 {
 	struct wm_filter_head head = {
 	    .magic = WM_FILTER_MAGIC,
@@ -373,9 +374,9 @@ int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_byte
 	if (!p)
 		return wm_diag_set(diag, -ENOMEM, "filter", -1, "out of memory");
 	p->x = x;
-	err = parse_all(p);
+	err = filter_parse_all(p);
 	if (!err)
-		err = finish(p, ret_code, ret_bytes);
+		err = filter_parse_finish(p, ret_code, ret_bytes);
 	if (err == -ENOMEM)
 		(void)wm_diag_set(diag, -ENOMEM, "filter", -1, "out of memory");
 	free(p);

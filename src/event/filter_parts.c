@@ -49,7 +49,7 @@ static int find_top(const struct wm_filter_code *c, uint32_t from, uint32_t to, 
 }
 
 /* Splits from right to left: after the last &&, the code to the left of it is split. */
-static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
+static int filter_parts_split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 {
 	for (;;) {
 		struct top top;
@@ -61,7 +61,7 @@ static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 		    /* Each enclosing level adds one more part. */
 		    s->nr + 2 + nest > WM_FILTER_PARTS_MAX)
 			break;
-		err = split(s, top.operand, to, nest + 1);
+		err = filter_parts_split(s, top.operand, to, nest + 1);
 		if (err)
 			return err;
 		to = top.at;
@@ -81,7 +81,7 @@ int wm_filter_parts(const unsigned char *code, size_t bytes,
 	int err = wm_filter_code_open(&c, code, bytes);
 
 	if (!err)
-		err = split(&s, 0, c.code_bytes, 0);
+		err = filter_parts_split(&s, 0, c.code_bytes, 0);
 	for (uint32_t i = 0; !err && i < s.nr; i++)
 		ret[i] = backwards[s.nr - 1 - i];
 	return err ? err : (int)s.nr;
@@ -117,7 +117,7 @@ static int put_columns(struct joining *j, const struct wm_filter_part *part)
 	return more < 0 || at != part->to ? -EBADMSG : 0;
 }
 
-static int put_part(struct joining *j, const struct wm_filter_part *part)
+static int filter_parts_put_part(struct joining *j, const struct wm_filter_part *part)
 {
 	uint32_t bytes = part->to - part->from;
 
@@ -181,7 +181,7 @@ int wm_filter_of_parts(const unsigned char *code, size_t bytes, const struct wm_
 	j.code = out + room;
 	j.columns = j.code + room;
 	for (uint32_t i = 0; i < nr && !err; i++)
-		err = put_part(&j, &parts[i]);
+		err = filter_parts_put_part(&j, &parts[i]);
 	if (err) {
 		free(out);
 		return err;

@@ -72,7 +72,7 @@ static bool find_anchor(struct frame *fr, uint32_t k, uint64_t *ret)
 	return true;
 }
 
-static uint64_t load(const unsigned char *p, uint8_t kind)
+static uint64_t filter_run_load(const unsigned char *p, uint8_t kind)
 {
 	switch (kind) {
 	case WM_INSN_LOAD_I1:
@@ -104,7 +104,7 @@ static bool load_far(struct frame *fr, const struct wm_filter_insn *insn, uint64
 	pos += insn->offset;
 	if (pos + wm_load_bytes(insn->kind) > fr->bytes)
 		return false;
-	*ret = load(fr->payload + pos, insn->kind);
+	*ret = filter_run_load(fr->payload + pos, insn->kind);
 	return true;
 }
 
@@ -130,7 +130,7 @@ static bool load_element(struct frame *fr, const struct wm_filter_insn *insn, ui
 	}
 	if (count * element > fr->bytes - pos || index >= count)
 		return false;
-	*ret = load(fr->payload + pos + index * element, insn->kind);
+	*ret = filter_run_load(fr->payload + pos + index * element, insn->kind);
 	return true;
 }
 
@@ -193,7 +193,7 @@ static bool compare_strings(struct frame *fr, const struct wm_filter_insn *insn,
 	return true;
 }
 
-static bool is_member(const struct wm_filter_insn *insn, uint64_t value)
+static bool filter_run_is_member(const struct wm_filter_insn *insn, uint64_t value)
 {
 	const uint64_t *values = (const uint64_t *)(insn + 1);
 
@@ -204,7 +204,7 @@ static bool is_member(const struct wm_filter_insn *insn, uint64_t value)
 	return false;
 }
 
-static uint64_t context(const struct wm_filter_contexts *c, uint8_t bit)
+static uint64_t filter_run_context(const struct wm_filter_contexts *c, uint8_t bit)
 {
 	switch (1u << bit) {
 	case WM_FILTER_PID:
@@ -236,7 +236,7 @@ evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
 	case WM_INSN_LOAD_U4:
 	case WM_INSN_LOAD_W8:
 	case WM_INSN_LOAD_B1:
-		*sp = load(fr->payload + insn->offset, insn->op);
+		*sp = filter_run_load(fr->payload + insn->offset, insn->op);
 		return sp + 1;
 	case WM_INSN_CONST:
 		*sp = insn->x;
@@ -246,7 +246,7 @@ evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
 	case WM_INSN_ELEMENT:
 		return load_element(fr, insn, sp[-1], sp - 1) ? sp : NULL;
 	case WM_INSN_CONTEXT:
-		*sp = context(fr->contexts, insn->kind);
+		*sp = filter_run_context(fr->contexts, insn->kind);
 		return sp + 1;
 	case WM_INSN_ARITH:
 		sp--;
@@ -260,7 +260,7 @@ evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
 		    insn->kind, wm_filter_compare(sp[-1], insn->offset & 1, *sp, insn->offset & 2));
 		return sp;
 	case WM_INSN_IN:
-		sp[-1] = is_member(insn, sp[-1]) != insn->invert;
+		sp[-1] = filter_run_is_member(insn, sp[-1]) != insn->invert;
 		*at += (insn->x + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
 		return sp;
 	default:

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-static bool is_word(char c)
+static bool provider_is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -33,7 +33,7 @@ void wm_provider_of_path(const char *path, char *buf, size_t size)
 	    is_library(base))
 		base += 3;
 	for (; base[n] && n + 1 < size && (base[n] != '.' || n == 0); n++)
-		buf[n] = is_word(base[n]) ? base[n] : '_';
+		buf[n] = provider_is_word(base[n]) ? base[n] : '_';
 	if (n == 0 && size > 1)
 		buf[n++] = '_';
 	if (size)

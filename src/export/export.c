@@ -40,7 +40,7 @@ void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 	x->reasons[i].nr += nr;
 }
 
-static int tick(const struct wm_export_input *in, const struct wm_merge *m)
+static int export_tick(const struct wm_export_input *in, const struct wm_merge *m)
 {
 	return in->tick ? in->tick(in->tick_data, wm_merge_done_bytes(m)) : 0;
 }
@@ -56,7 +56,7 @@ static int give_all(struct wm_export *x, const struct wm_export_input *in, struc
 
 		if (!--until_tick) {
 			until_tick = WM_EXPORT_TICK_EVENTS;
-			err = tick(in, m);
+			err = export_tick(in, m);
 			if (err)
 				return err;
 		}
@@ -92,7 +92,7 @@ static int make_wants(const struct wm_export *x, const struct wm_export_input *i
 	return 0;
 }
 
-static int give(struct wm_export *x, const struct wm_export_input *in)
+static int export_give(struct wm_export *x, const struct wm_export_input *in)
 {
 	struct wants w = {0};
 	int err = make_wants(x, in, &w);
@@ -102,7 +102,7 @@ static int give(struct wm_export *x, const struct wm_export_input *in)
 	if (!err)
 		err = m ? give_all(x, in, m) : -ENOMEM;
 	if (!err)
-		err = tick(in, m);
+		err = export_tick(in, m);
 	wm_merge_destroy(m);
 	free(w.list);
 	free(w.pointers);
@@ -124,7 +124,7 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 				.end_ns = input->end_ns};
 	err = ops->open(x, diag);
 	if (!err)
-		err = give(x, input);
+		err = export_give(x, input);
 	closed = ops->close(x, !err, err ? &later : diag);
 	return err ? err : closed;
 }

@@ -31,7 +31,7 @@ static char *without_slashes(const char *path)
 	return copy;
 }
 
-static int make_names(const char *path, char **ret_path, char **ret_part)
+static int export_file_make_names(const char *path, char **ret_path, char **ret_part)
 {
 	*ret_path = without_slashes(path);
 	if (!*ret_path || asprintf(ret_part, "%s.part", *ret_path) < 0) {
@@ -74,7 +74,7 @@ int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
 
 /* --- the file being written --------------------------------------------------------------- */
 
-static bool same_file(int fd, const char *path)
+static bool export_file_is_same(int fd, const char *path)
 {
 	struct stat a, b;
 
@@ -85,7 +85,7 @@ static bool same_file(int fd, const char *path)
  * Opens and locks the part, and checks that it was not renamed meanwhile. Returns a descriptor or
  * -errno.
  */
-static int open_part(const char *part)
+static int export_file_open_part(const char *part)
 {
 	for (int i = 0; i < PART_TRIES; i++) {
 		int fd = open(part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -95,7 +95,7 @@ static int open_part(const char *part)
 			return err;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 			err = -EBUSY;
-		if (!err && same_file(fd, part))
+		if (!err && export_file_is_same(fd, part))
 			return fd;
 		(void)close(fd);
 		if (err)
@@ -113,10 +113,10 @@ int wm_export_file_create(struct wm_export_file *f, const char *path, bool force
 	wm_text_init(&f->buffer);
 	err = wm_export_file_refuse(path, force, diag);
 	if (!err)
-		err = make_names(path, &f->path, &f->part);
+		err = export_file_make_names(path, &f->path, &f->part);
 	if (err)
 		return err;
-	f->fd = open_part(f->part);
+	f->fd = export_file_open_part(f->part);
 	if (f->fd == -EBUSY)
 		return wm_diag_set(
 		    diag, -EBUSY, path, -1,
@@ -128,7 +128,7 @@ int wm_export_file_create(struct wm_export_file *f, const char *path, bool force
 	return wm_text_reserve(&f->buffer, 2 * WM_EXPORT_BUFFER_BYTES) ? 0 : -ENOMEM;
 }
 
-static void write_buffer(struct wm_export_file *f)
+static void export_file_write_buffer(struct wm_export_file *f)
 {
 	if (f->buffer.failed && !f->err)
 		f->err = -ENOMEM;
@@ -141,7 +141,7 @@ void wm_export_file_added(struct wm_export_file *f, size_t before)
 {
 	f->bytes += f->buffer.bytes - before;
 	if (f->buffer.bytes >= WM_EXPORT_BUFFER_BYTES || f->buffer.failed)
-		write_buffer(f);
+		export_file_write_buffer(f);
 }
 
 void wm_export_file_write(struct wm_export_file *f, const void *data, size_t bytes)
@@ -156,7 +156,7 @@ void wm_export_file_patch(struct wm_export_file *f, uint64_t at, const void *dat
 {
 	const char *p = data;
 
-	write_buffer(f);
+	export_file_write_buffer(f);
 	while (bytes && !f->err) {
 		ssize_t n = pwrite(f->fd, p, bytes, (off_t)at);
 
@@ -174,7 +174,7 @@ void wm_export_file_patch(struct wm_export_file *f, uint64_t at, const void *dat
 
 int wm_export_file_flush(struct wm_export_file *f)
 {
-	write_buffer(f);
+	export_file_write_buffer(f);
 	if (!f->err && fsync(f->fd) && errno != EINVAL)
 		f->err = -errno;
 	return f->err;

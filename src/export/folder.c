@@ -46,7 +46,7 @@ static void remove_entry(int dirfd, const char *name, int depth)
 }
 
 /* Opens and locks the folder "OUT.part", and removes what a killed conversion left in it. */
-static int open_part(const char *part)
+static int export_folder_open_part(const char *part)
 {
 	int fd, err = mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
 	struct stat held, there;
@@ -84,7 +84,7 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct
 		f->part = NULL;
 		return -ENOMEM;
 	}
-	f->fd = open_part(f->part);
+	f->fd = export_folder_open_part(f->part);
 	if (f->fd == -EBUSY)
 		return wm_diag_set(
 		    diag, -EBUSY, path, -1,

@@ -13,20 +13,24 @@ struct making {
 	bool too_long;
 };
 
-static void put_number(unsigned char *p, uint64_t value, uint32_t bytes, bool big_endian)
+static void kernel_record_put_number(unsigned char *p, uint64_t value, uint32_t bytes,
+				     bool big_endian)
 {
 	for (uint32_t i = 0; i < bytes; i++)
 		p[big_endian ? bytes - 1 - i : i] = (unsigned char)(i < 8 ? value >> 8 * i : 0);
 }
 
-static void number(const struct making *x, uint32_t at, uint64_t value, uint32_t bytes)
+static void kernel_record_number(const struct making *x, uint32_t at, uint64_t value,
+				 uint32_t bytes)
 {
-	put_number((unsigned char *)x->out->data + at, value, bytes, x->machine->big_endian);
+	kernel_record_put_number((unsigned char *)x->out->data + at, value, bytes,
+				 x->machine->big_endian);
 }
 
 /* --- values as text, for fields that hold only text -------------------------------------- */
 
-static void text_of(struct wm_text *t, const struct wm_item *items, const struct wm_item *i);
+static void kernel_record_text_of(struct wm_text *t, const struct wm_item *items,
+				  const struct wm_item *i);
 
 static void text_of_parts(struct wm_text *t, const struct wm_item *items, const struct wm_item *i)
 {
@@ -38,12 +42,13 @@ static void text_of_parts(struct wm_text *t, const struct wm_item *items, const 
 		wm_text_str(t, part == i + 1 ? " " : ", ");
 		if (part->member->name)
 			wm_text_f(t, "%s = ", part->member->name);
-		text_of(t, items, part);
+		kernel_record_text_of(t, items, part);
 	}
 	wm_text_str(t, is_list ? " ]" : " }");
 }
 
-static void text_of(struct wm_text *t, const struct wm_item *items, const struct wm_item *i)
+static void kernel_record_text_of(struct wm_text *t, const struct wm_item *items,
+				  const struct wm_item *i)
 {
 	switch (i->member->type->kind) {
 	case WM_TYPE_FLOAT:
@@ -71,7 +76,7 @@ static void text_of(struct wm_text *t, const struct wm_item *items, const struct
 /* --- fields ---------------------------------------------------------------------------------- */
 
 /* Appends aligned space for elements of that width to the record. Returns its offset. */
-static uint32_t grow(struct making *x, uint32_t bytes, uint32_t width)
+static uint32_t kernel_record_grow(struct making *x, uint32_t bytes, uint32_t width)
 {
 	uint32_t at = (uint32_t)x->out->bytes, pad = width ? -at & (width - 1) : 0;
 
@@ -90,7 +95,7 @@ static uint32_t grow(struct making *x, uint32_t bytes, uint32_t width)
  * Returns the offset of a field's elements, in the record's fixed part or
  * appended to it. Shortens `bytes` to the size of a fixed field.
  */
-static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *bytes)
+static uint32_t kernel_record_place(struct making *x, const struct wm_kfield *f, uint32_t *bytes)
 {
 	uint32_t at, width = f->element_bytes ? f->element_bytes : 1, word;
 
@@ -101,12 +106,12 @@ static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *byt
 		return f->offset;
 	}
 	if (f->flags & WM_KFIELD_TAIL) {
-		at = grow(x, *bytes, 1);
+		at = kernel_record_grow(x, *bytes, 1);
 		return at;
 	}
-	at = grow(x, *bytes, width);
+	at = kernel_record_grow(x, *bytes, width);
 	word = at - (f->flags & WM_KFIELD_REL_LOC ? f->offset + f->bytes : 0);
-	number(x, f->offset, *bytes << 16 | word, f->bytes);
+	kernel_record_number(x, f->offset, *bytes << 16 | word, f->bytes);
 	return at;
 }
 
@@ -114,17 +119,18 @@ static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *byt
  * Writes a text or bytes. A text in a dynamic or tail field ends with a NUL; one that fills its
  * array does not.
  */
-static void put_bytes(struct making *x, const struct wm_kfield *f, const void *data, uint32_t count,
-		      bool is_text)
+static void kernel_record_put_bytes(struct making *x, const struct wm_kfield *f, const void *data,
+				    uint32_t count, bool is_text)
 {
 	bool is_fixed = !(f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL));
-	uint32_t bytes = count + (is_text && !is_fixed), at = place(x, f, &bytes);
+	uint32_t bytes = count + (is_text && !is_fixed), at = kernel_record_place(x, f, &bytes);
 
 	if (!x->too_long && !x->out->failed && count)
 		memcpy(x->out->data + at, data, count < bytes ? count : bytes);
 }
 
-static void put_list(struct making *x, const struct wm_kfield *f, const struct wm_item *list)
+static void kernel_record_put_list(struct making *x, const struct wm_kfield *f,
+				   const struct wm_item *list)
 {
 	bool is_mask = f->flags & WM_KFIELD_BITMASK;
 	uint32_t width = is_mask ? 8 : f->element_bytes, bytes, at;
@@ -135,31 +141,32 @@ static void put_list(struct making *x, const struct wm_kfield *f, const struct w
 		return;
 	}
 	bytes = list->count * width;
-	at = place(x, f, &bytes);
+	at = kernel_record_place(x, f, &bytes);
 	for (uint32_t k = 0; !x->too_long && !x->out->failed && k < bytes / width; k++) {
 		uint64_t value = i[k].u;
 
 		/* A mask is written as longs of the kernel, the lowest first. */
 		if (is_mask && x->machine->long_bytes == 4) {
-			number(x, at + 8 * k, value & UINT32_MAX, 4);
-			number(x, at + 8 * k + 4, value >> 32, 4);
+			kernel_record_number(x, at + 8 * k, value & UINT32_MAX, 4);
+			kernel_record_number(x, at + 8 * k + 4, value >> 32, 4);
 		} else {
-			number(x, at + width * k, value, width);
+			kernel_record_number(x, at + width * k, value, width);
 		}
 	}
 }
 
-static bool is_number(const struct wm_type *t)
+static bool kernel_record_is_number(const struct wm_type *t)
 {
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
 static bool is_number_list(const struct wm_type *t)
 {
-	return t->kind == WM_TYPE_LIST && is_number(t->element.type);
+	return t->kind == WM_TYPE_LIST && kernel_record_is_number(t->element.type);
 }
 
-static void put_field(struct making *x, const struct wm_kfield *f, const struct wm_item *i)
+static void kernel_record_put_field(struct making *x, const struct wm_kfield *f,
+				    const struct wm_item *i)
 {
 	const struct wm_type *t = i->member->type;
 	bool is_array =
@@ -167,15 +174,15 @@ static void put_field(struct making *x, const struct wm_kfield *f, const struct 
 
 	if (f->flags & WM_KFIELD_CHARS && t->kind != WM_TYPE_STRING) {
 		wm_text_cut(x->scratch, 0);
-		text_of(x->scratch, x->items, i);
-		put_bytes(x, f, x->scratch->data, (uint32_t)x->scratch->bytes, true);
+		kernel_record_text_of(x->scratch, x->items, i);
+		kernel_record_put_bytes(x, f, x->scratch->data, (uint32_t)x->scratch->bytes, true);
 		x->out->failed |= x->scratch->failed;
 	} else if (t->kind == WM_TYPE_STRING || t->kind == WM_TYPE_BYTES) {
-		put_bytes(x, f, i->bytes, i->count, t->kind == WM_TYPE_STRING);
+		kernel_record_put_bytes(x, f, i->bytes, i->count, t->kind == WM_TYPE_STRING);
 	} else if (is_array && is_number_list(t)) {
-		put_list(x, f, i);
-	} else if (!is_array && is_number(t)) {
-		number(x, f->offset, i->u, f->bytes);
+		kernel_record_put_list(x, f, i);
+	} else if (!is_array && kernel_record_is_number(t)) {
+		kernel_record_number(x, f->offset, i->u, f->bytes);
 	}
 }
 
@@ -190,7 +197,7 @@ bool wm_kernel_is_length(const struct wm_member *m, const struct wm_member *next
 	       next->type->kind == WM_TYPE_STRING;
 }
 
-static void put_all(struct making *x, uint32_t at, uint32_t end)
+static void kernel_record_put_all(struct making *x, uint32_t at, uint32_t end)
 {
 	while (at < end && x->field < x->end) {
 		const struct wm_item *i = &x->items[at];
@@ -201,15 +208,15 @@ static void put_all(struct making *x, uint32_t at, uint32_t end)
 			continue;
 		}
 		if (i->member->type->kind == WM_TYPE_STRUCT)
-			put_all(x, at + 1, i->next);
+			kernel_record_put_all(x, at + 1, i->next);
 		else
-			put_field(x, x->field++, i);
+			kernel_record_put_field(x, x->field++, i);
 		at = i->next;
 	}
 }
 
-static void put_common(struct making *x, const struct wm_kformat *f,
-		       const struct wm_kernel_common *common)
+static void kernel_record_put_common(struct making *x, const struct wm_kformat *f,
+				     const struct wm_kernel_common *common)
 {
 	const struct {
 		const char *name;
@@ -224,7 +231,8 @@ static void put_common(struct making *x, const struct wm_kformat *f,
 	for (uint32_t i = 0; i < f->nr_common; i++)
 		for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
 			if (!strcmp(f->fields[i].name, values[k].name))
-				number(x, f->fields[i].offset, values[k].value, f->fields[i].bytes);
+				kernel_record_number(x, f->fields[i].offset, values[k].value,
+						     f->fields[i].bytes);
 }
 
 int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
@@ -240,12 +248,12 @@ int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
 			   .out = out};
 
 	wm_text_cut(out, 0);
-	(void)grow(&x, f->fixed_bytes, 1);
+	(void)kernel_record_grow(&x, f->fixed_bytes, 1);
 	if (x.too_long || out->failed)
 		return out->failed ? -ENOMEM : -E2BIG;
-	put_common(&x, f, common);
+	kernel_record_put_common(&x, f, common);
 	for (uint32_t p = 0; p < nr_parts; p++)
-		put_all(&x, parts[p].at, parts[p].end);
+		kernel_record_put_all(&x, parts[p].at, parts[p].end);
 	return out->failed ? -ENOMEM : x.too_long ? -E2BIG : 0;
 }
 
@@ -262,7 +270,7 @@ static bool field_fits(const struct wm_kfield *f, const struct wm_type *t)
 		       (is_number_list(t) && t->element.type->bits == 8);
 	if (is_array)
 		return is_number_list(t) || t->kind == WM_TYPE_BYTES;
-	return is_number(t);
+	return kernel_record_is_number(t);
 }
 
 bool wm_kernel_fits(const struct wm_kformat *f, const struct wm_type *part)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct wm_export_pieces *p, const char *path, struct wm_diag *diag)
+static int pieces_add(struct wm_export_pieces *p, const char *path, struct wm_diag *diag)
 {
 	struct wm_export_file *more = realloc(p->files, (p->nr + 1) * sizeof(*more));
 
@@ -20,7 +20,7 @@ int wm_export_pieces_create(struct wm_export_pieces *p, const char *path, bool f
 			    uint64_t limit, struct wm_diag *diag)
 {
 	*p = (struct wm_export_pieces){.path = path, .force = force, .limit = limit};
-	return add(p, path, diag);
+	return pieces_add(p, path, diag);
 }
 
 /* Gives the first piece a number in its name when a second one begins. */
@@ -57,7 +57,7 @@ int wm_export_pieces_next(struct wm_export_pieces *p, struct wm_diag *diag)
 	if (err)
 		return err;
 	path = wm_export_piece_path(p->path, p->nr + 1);
-	err = path ? add(p, path, diag) : -ENOMEM;
+	err = path ? pieces_add(p, path, diag) : -ENOMEM;
 	free(path);
 	return err;
 }

@@ -12,7 +12,7 @@
 #define KIND_TAG    18u /* a kind that older kernel headers do not define */
 #define KIND_ENUM64 19u
 
-static int refuse(struct wm_diag *diag, size_t offset, const char *what)
+static int btf_refuse(struct wm_diag *diag, size_t offset, const char *what)
 {
 	return wm_diag_set(diag, -EBADMSG, "btf", (int64_t)offset, "%s", what);
 }
@@ -25,7 +25,7 @@ static struct btf_type type_at(const struct wm_btf *b, uint32_t offset)
 	return t;
 }
 
-static uint32_t kind_of(const struct btf_type *t)
+static uint32_t btf_kind_of(const struct btf_type *t)
 {
 	return BTF_INFO_KIND(t->info);
 }
@@ -56,7 +56,7 @@ static uint32_t parts_bytes(const struct btf_type *t)
 	    [18] = {0, 0},
 	    [KIND_ENUM64] = {0, 12},
 	};
-	uint32_t kind = kind_of(t);
+	uint32_t kind = btf_kind_of(t);
 
 	if (!kind || kind >= sizeof(sizes) / sizeof(sizes[0]))
 		return UINT32_MAX;
@@ -78,13 +78,13 @@ static int index_types(struct wm_btf *b, struct wm_diag *diag)
 		uint32_t bytes;
 
 		if (b->types_bytes - at < sizeof(t))
-			return refuse(diag, at, "a type is truncated");
+			return btf_refuse(diag, at, "a type is truncated");
 		t = type_at(b, at);
 		bytes = parts_bytes(&t);
 		if (bytes == UINT32_MAX)
-			return refuse(diag, at, "a type has an unknown kind");
+			return btf_refuse(diag, at, "a type has an unknown kind");
 		if (bytes > b->types_bytes - at - sizeof(t))
-			return refuse(diag, at, "a type is truncated");
+			return btf_refuse(diag, at, "a type is truncated");
 		if (b->nr == WM_BTF_TYPES_MAX)
 			return -EFBIG;
 		if (b->nr == room) {
@@ -109,20 +109,20 @@ int wm_btf_init(struct wm_btf *b, const void *data, size_t bytes, struct wm_diag
 	if (bytes > WM_BTF_BYTES_MAX)
 		return -EFBIG;
 	if (bytes < sizeof(h))
-		return refuse(diag, 0, "the header is truncated");
+		return btf_refuse(diag, 0, "the header is truncated");
 	memcpy(&h, data, sizeof(h));
 	if (h.magic != BTF_MAGIC || h.version != BTF_VERSION || h.hdr_len < sizeof(h))
-		return refuse(diag, 0, "the header is not that of BTF version 1");
+		return btf_refuse(diag, 0, "the header is not that of BTF version 1");
 	if (h.hdr_len > bytes || h.type_off > bytes - h.hdr_len ||
 	    h.type_len > bytes - h.hdr_len - h.type_off || h.str_off > bytes - h.hdr_len ||
 	    h.str_len > bytes - h.hdr_len - h.str_off)
-		return refuse(diag, 0, "types or strings extend beyond the end");
+		return btf_refuse(diag, 0, "types or strings extend beyond the end");
 	b->types = b->data + h.hdr_len + h.type_off;
 	b->types_bytes = h.type_len;
 	b->strings = (const char *)b->data + h.hdr_len + h.str_off;
 	b->strings_bytes = h.str_len;
 	if (!h.str_len || b->strings[h.str_len - 1])
-		return refuse(diag, h.str_off, "the strings are not NUL-terminated");
+		return btf_refuse(diag, h.str_off, "the strings are not NUL-terminated");
 	err = index_types(b, diag);
 	if (err)
 		wm_btf_done(b);
@@ -143,7 +143,7 @@ static const char *string_at(const struct wm_btf *b, uint32_t offset)
 }
 
 /* Reads the type with that id. Returns false for void and for ids that do not exist. */
-static bool type_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
+static bool btf_type_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
 {
 	if (!id || id >= b->nr)
 		return false;
@@ -162,8 +162,8 @@ static uint32_t word_behind(const struct wm_btf *b, uint32_t id, uint32_t nr)
 /* Strips typedefs and qualifiers from a type; also updates its id. */
 static bool bare(const struct wm_btf *b, uint32_t *id, struct btf_type *ret)
 {
-	for (unsigned i = 0; i < CHAIN_MAX && type_of(b, *id, ret); i++) {
-		switch (kind_of(ret)) {
+	for (unsigned i = 0; i < CHAIN_MAX && btf_type_of(b, *id, ret); i++) {
+		switch (btf_kind_of(ret)) {
 		case BTF_KIND_TYPEDEF:
 		case BTF_KIND_VOLATILE:
 		case BTF_KIND_CONST:
@@ -187,7 +187,7 @@ static void take_array(const struct wm_btf *b, uint32_t id, struct wm_btf_type *
 	ret->of = of;
 	ret->elements = word_behind(b, id, 2);
 	/* The size of an array of arrays is not needed. */
-	if (!bare(b, &of, &t) || kind_of(&t) == BTF_KIND_ARRAY)
+	if (!bare(b, &of, &t) || btf_kind_of(&t) == BTF_KIND_ARRAY)
 		return;
 	wm_btf_type(b, of, &element);
 	if (!element.bytes || ret->elements <= UINT32_MAX / element.bytes)
@@ -203,7 +203,7 @@ void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret)
 	if (!bare(b, &id, &t))
 		return;
 	ret->id = id;
-	switch (kind_of(&t)) {
+	switch (btf_kind_of(&t)) {
 	case BTF_KIND_INT:
 		encoding = BTF_INT_ENCODING(word_behind(b, id, 0));
 		ret->kind = encoding & BTF_INT_SIGNED ? WM_BTF_SIGNED : WM_BTF_UNSIGNED;
@@ -242,8 +242,9 @@ uint32_t wm_btf_function(const struct wm_btf *b, const char *name)
 	for (uint32_t id = 1; id < b->nr; id++) {
 		struct btf_type t = type_at(b, b->offsets[id]), prototype;
 
-		if (kind_of(&t) == BTF_KIND_FUNC && !strcmp(string_at(b, t.name_off), name) &&
-		    type_of(b, t.type, &prototype) && kind_of(&prototype) == BTF_KIND_FUNC_PROTO)
+		if (btf_kind_of(&t) == BTF_KIND_FUNC && !strcmp(string_at(b, t.name_off), name) &&
+		    btf_type_of(b, t.type, &prototype) &&
+		    btf_kind_of(&prototype) == BTF_KIND_FUNC_PROTO)
 			return t.type;
 	}
 	return 0;
@@ -251,7 +252,7 @@ uint32_t wm_btf_function(const struct wm_btf *b, const char *name)
 
 static bool prototype_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
 {
-	return type_of(b, id, ret) && kind_of(ret) == BTF_KIND_FUNC_PROTO;
+	return btf_type_of(b, id, ret) && btf_kind_of(ret) == BTF_KIND_FUNC_PROTO;
 }
 
 uint32_t wm_btf_returned(const struct wm_btf *b, uint32_t prototype)
@@ -280,13 +281,13 @@ const char *wm_btf_parameter(const struct wm_btf *b, uint32_t prototype, uint32_
 
 /* ---- members --------------------------------------------------------------------------- */
 
-static bool find_member(const struct wm_btf *b, uint32_t id, const char *name, uint32_t at_bits,
-			struct wm_btf_member *ret, unsigned depth)
+static bool btf_find_member(const struct wm_btf *b, uint32_t id, const char *name, uint32_t at_bits,
+			    struct wm_btf_member *ret, unsigned depth)
 {
 	struct btf_type t;
 
 	if (depth > NESTING_MAX || !bare(b, &id, &t) ||
-	    (kind_of(&t) != BTF_KIND_STRUCT && kind_of(&t) != BTF_KIND_UNION))
+	    (btf_kind_of(&t) != BTF_KIND_STRUCT && btf_kind_of(&t) != BTF_KIND_UNION))
 		return false;
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(t.info); i++) {
 		const char *known = string_at(b, word_behind(b, id, 3 * i));
@@ -296,7 +297,7 @@ static bool find_member(const struct wm_btf *b, uint32_t id, const char *name, u
 		struct wm_btf_type bare_type;
 
 		offset = at_bits + (t.info >> 31 ? offset & 0xffffff : offset);
-		if (!*known && find_member(b, type, name, offset, ret, depth + 1))
+		if (!*known && btf_find_member(b, type, name, offset, ret, depth + 1))
 			return true;
 		if (!*known || strcmp(known, name))
 			continue;
@@ -314,5 +315,5 @@ static bool find_member(const struct wm_btf *b, uint32_t id, const char *name, u
 bool wm_btf_member(const struct wm_btf *b, uint32_t type, const char *name,
 		   struct wm_btf_member *ret)
 {
-	return find_member(b, type, name, 0, ret, 0);
+	return btf_find_member(b, type, name, 0, ret, 0);
 }

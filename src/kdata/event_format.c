@@ -25,27 +25,27 @@ struct parser {
 	bool has_id;
 };
 
-static int refuse(const struct parser *p, const char *at, const char *what)
+static int event_format_refuse(const struct parser *p, const char *at, const char *what)
 {
 	return wm_diag_set(p->diag, -EBADMSG, NULL, at - p->text, "event format: %s", what);
 }
 
-static bool is_space(char c)
+static bool event_format_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is_word(char c)
+static bool event_format_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
 }
 
-static struct slice trim(struct slice s)
+static struct slice event_format_trim(struct slice s)
 {
-	while (s.at < s.end && is_space(*s.at))
+	while (s.at < s.end && event_format_is_space(*s.at))
 		s.at++;
-	while (s.at < s.end && is_space(s.end[-1]))
+	while (s.at < s.end && event_format_is_space(s.end[-1]))
 		s.end--;
 	return s;
 }
@@ -62,17 +62,17 @@ static bool contains(struct slice s, const char *word)
 	return s.at < s.end && memmem(s.at, (size_t)(s.end - s.at), word, strlen(word)) != NULL;
 }
 
-static const char *keep(const struct parser *p, struct slice s)
+static const char *event_format_keep(const struct parser *p, struct slice s)
 {
 	return wm_arena_copy(p->arena, s.at, (size_t)(s.end - s.at));
 }
 
 /* Parses a decimal number that is the whole text; UINT32_MAX: not a number. */
-static uint32_t number(struct slice s)
+static uint32_t event_format_number(struct slice s)
 {
 	uint64_t value = 0;
 
-	s = trim(s);
+	s = event_format_trim(s);
 	if (s.at == s.end)
 		return UINT32_MAX;
 	for (; s.at < s.end; s.at++) {
@@ -86,7 +86,7 @@ static uint32_t number(struct slice s)
 }
 
 /* The size of an element, if the type's name is known; else 0. */
-static uint8_t width_of(const struct wm_kmachine *m, struct slice type)
+static uint8_t event_format_width_of(const struct wm_kmachine *m, struct slice type)
 {
 	static const struct {
 		const char *word;
@@ -116,32 +116,32 @@ static bool is_width(uint32_t bytes)
  * Splits a declaration such as "unsigned short x", "char c[16]", "__data_loc char[] s" or "u8
  * a[4][6]" into name and type.
  */
-static int declared(const struct parser *p, struct slice decl, struct slice *ret_type,
-		    struct slice *ret_name, struct slice *ret_length)
+static int event_format_declared(const struct parser *p, struct slice decl, struct slice *ret_type,
+				 struct slice *ret_name, struct slice *ret_length)
 {
-	struct slice s = trim(decl), name;
+	struct slice s = event_format_trim(decl), name;
 
 	*ret_length = (struct slice){s.end, s.end};
 	while (s.at < s.end && s.end[-1] == ']') {
 		const char *open = memrchr(s.at, '[', (size_t)(s.end - s.at));
 
 		if (!open)
-			return refuse(p, s.at, "a ']' without '['");
+			return event_format_refuse(p, s.at, "a ']' without '['");
 		*ret_length = (struct slice){open + 1, s.end - 1};
-		s = trim((struct slice){s.at, open});
+		s = event_format_trim((struct slice){s.at, open});
 	}
 	name = s;
 	name.at = name.end;
-	while (name.at > s.at && is_word(name.at[-1]))
+	while (name.at > s.at && event_format_is_word(name.at[-1]))
 		name.at--;
 	if (name.at == name.end)
-		return refuse(p, decl.at, "a field without a name");
+		return event_format_refuse(p, decl.at, "a field without a name");
 	*ret_name = name;
-	*ret_type = trim((struct slice){s.at, name.at});
+	*ret_type = event_format_trim((struct slice){s.at, name.at});
 	return 0;
 }
 
-static uint16_t flags_of(struct slice type, bool is_array)
+static uint16_t event_format_flags_of(struct slice type, bool is_array)
 {
 	uint16_t flags = 0;
 
@@ -161,10 +161,10 @@ static uint16_t flags_of(struct slice type, bool is_array)
 }
 
 /* Determines number and size of the elements. */
-static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
-		 struct slice length, const char *at)
+static int event_format_shape(const struct parser *p, struct wm_kfield *f, struct slice type,
+			      struct slice length, const char *at)
 {
-	uint32_t nr = number(length);
+	uint32_t nr = event_format_number(length);
 
 	if (f->bytes == 0) /* "u32 buf[]" or, in old kernels, "u32 buf" */
 		f->flags |= WM_KFIELD_ARRAY | WM_KFIELD_TAIL;
@@ -172,16 +172,16 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		f->flags |= WM_KFIELD_CHARS;
 	if (f->flags & WM_KFIELD_DYNAMIC) {
 		if (f->bytes != 4)
-			return refuse(p, at,
-				      "a dynamic array whose descriptor is not 4 bytes long");
-		f->element_bytes = width_of(p->machine, type);
+			return event_format_refuse(
+			    p, at, "a dynamic array whose descriptor is not 4 bytes long");
+		f->element_bytes = event_format_width_of(p->machine, type);
 		return 0;
 	}
 	if (!(f->flags & WM_KFIELD_ARRAY)) {
 		f->element_bytes = is_width(f->bytes) ? (uint8_t)f->bytes : 0;
 		return 0;
 	}
-	f->element_bytes = width_of(p->machine, type);
+	f->element_bytes = event_format_width_of(p->machine, type);
 	/* The length is a name, or the array has several dimensions: use the size of the type. */
 	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)
 		f->element_bytes = is_width(f->bytes / nr) ? (uint8_t)(f->bytes / nr) : 0;
@@ -200,10 +200,10 @@ static uint32_t attribute(struct slice line, const char *key)
 		return UINT32_MAX;
 	at += strlen(key);
 	end = memchr(at, ';', (size_t)(line.end - at));
-	return number((struct slice){at, end ? end : line.end});
+	return event_format_number((struct slice){at, end ? end : line.end});
 }
 
-static int add_field(struct parser *p, struct slice line)
+static int event_format_add_field(struct parser *p, struct slice line)
 {
 	struct wm_kformat *f = p->format;
 	const char *semicolon = memchr(line.at, ';', (size_t)(line.end - line.at));
@@ -212,26 +212,26 @@ static int add_field(struct parser *p, struct slice line)
 	int err;
 
 	if (!semicolon)
-		return refuse(p, line.at, "a field's line without ';'");
+		return event_format_refuse(p, line.at, "a field's line without ';'");
 	if (f->nr_fields >= WM_KFORMAT_FIELDS_MAX)
-		return refuse(p, line.at, "more than 256 fields");
-	err = declared(p, (struct slice){line.at, semicolon}, &type, &name, &length);
+		return event_format_refuse(p, line.at, "more than 256 fields");
+	err = event_format_declared(p, (struct slice){line.at, semicolon}, &type, &name, &length);
 	if (err)
 		return err;
 	rest = (struct slice){semicolon, line.end};
 	k.offset = attribute(rest, "offset:");
 	k.bytes = attribute(rest, "size:");
 	if (k.offset > WM_KFORMAT_RECORD_MAX || k.bytes > WM_KFORMAT_RECORD_MAX)
-		return refuse(p, line.at, "a field without a usable offset and size");
-	k.flags =
-	    flags_of(type, length.at != length.end || line.at[semicolon - line.at - 1] == ']');
+		return event_format_refuse(p, line.at, "a field without a usable offset and size");
+	k.flags = event_format_flags_of(type, length.at != length.end ||
+						  line.at[semicolon - line.at - 1] == ']');
 	if (attribute(rest, "signed:") == 1)
 		k.flags |= WM_KFIELD_SIGNED;
-	err = shape(p, &k, type, length, line.at);
+	err = event_format_shape(p, &k, type, length, line.at);
 	if (err)
 		return err;
-	k.name = keep(p, name);
-	k.type = keep(p, type);
+	k.name = event_format_keep(p, name);
+	k.type = event_format_keep(p, type);
 	p->fields = wm_arena_grow(p->arena, p->fields, f->nr_fields, sizeof(k));
 	if (!p->fields || !k.name || !k.type)
 		return -ENOMEM;
@@ -244,28 +244,29 @@ static int add_field(struct parser *p, struct slice line)
 	return 0;
 }
 
-static int take_line(struct parser *p, struct slice line)
+static int event_format_take_line(struct parser *p, struct slice line)
 {
-	line = trim(line);
+	line = event_format_trim(line);
 	if (starts(line, "name:")) {
 		line.at += strlen("name:");
-		p->format->name = keep(p, trim(line));
+		p->format->name = event_format_keep(p, event_format_trim(line));
 		return p->format->name ? 0 : -ENOMEM;
 	}
 	if (starts(line, "ID:")) {
 		line.at += strlen("ID:");
-		p->format->id = number(line);
+		p->format->id = event_format_number(line);
 		p->has_id = p->format->id != UINT32_MAX;
-		return p->has_id ? 0 : refuse(p, line.at, "an ID that is not a number");
+		return p->has_id ? 0
+				 : event_format_refuse(p, line.at, "an ID that is not a number");
 	}
 	if (starts(line, "field:") || starts(line, "field special:")) {
 		line.at = (const char *)memchr(line.at, ':', (size_t)(line.end - line.at)) + 1;
-		return add_field(p, line);
+		return event_format_add_field(p, line);
 	}
 	return 0; /* ignores "format:", and lines that later kernels may add */
 }
 
-static int take_lines(struct parser *p, struct slice text)
+static int event_format_take_lines(struct parser *p, struct slice text)
 {
 	while (text.at < text.end) {
 		const char *nl = memchr(text.at, '\n', (size_t)(text.end - text.at));
@@ -273,11 +274,12 @@ static int take_lines(struct parser *p, struct slice text)
 		int err;
 
 		if (starts(line, "print fmt:")) {
-			line = trim((struct slice){text.at + strlen("print fmt:"), text.end});
-			p->format->print = keep(p, line);
+			line = event_format_trim(
+			    (struct slice){text.at + strlen("print fmt:"), text.end});
+			p->format->print = event_format_keep(p, line);
 			return p->format->print ? 0 : -ENOMEM;
 		}
-		err = take_line(p, line);
+		err = event_format_take_line(p, line);
 		if (err)
 			return err;
 		text.at = nl ? nl + 1 : text.end;
@@ -293,23 +295,23 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 	int err;
 
 	if (bytes > WM_KFORMAT_TEXT_MAX)
-		return refuse(&p, text, "more than 1 MiB of text");
+		return event_format_refuse(&p, text, "more than 1 MiB of text");
 	if (memchr(text, 0, bytes))
-		return refuse(&p, memchr(text, 0, bytes), "a NUL in the text");
+		return event_format_refuse(&p, memchr(text, 0, bytes), "a NUL in the text");
 	p.format = wm_arena_get(arena, sizeof(*p.format));
 	if (!p.format)
 		return -ENOMEM;
 	p.format->print = "";
 	p.format->system = wm_arena_copy(arena, system, strlen(system));
-	err = take_lines(&p, (struct slice){text, text + bytes});
+	err = event_format_take_lines(&p, (struct slice){text, text + bytes});
 	if (err)
 		return err;
 	if (!p.format->system)
 		return -ENOMEM;
 	if (!p.format->name || !p.format->name[0])
-		return refuse(&p, text, "no name");
+		return event_format_refuse(&p, text, "no name");
 	if (!p.has_id)
-		return refuse(&p, text, "no ID");
+		return event_format_refuse(&p, text, "no ID");
 	p.format->fields = p.fields;
 	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields &&
 	    p.fields[p.format->nr_fields - 1].flags & WM_KFIELD_ARRAY)

@@ -59,7 +59,7 @@ void wm_kformats_destroy(struct wm_kformats *k)
 	free(k);
 }
 
-static bool is_same(const struct wm_kformat *a, const struct wm_kformat *b)
+static bool formats_is_same(const struct wm_kformat *a, const struct wm_kformat *b)
 {
 	return a && strcmp(a->system, b->system) == 0 && strcmp(a->name, b->name) == 0;
 }
@@ -75,7 +75,7 @@ int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text,
 	if (f->id >= WM_KFORMATS_IDS)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "event %s:%s has the invalid ID %u",
 				   system, f->name, f->id);
-	if (is_same(k->events[f->id].format, f)) { /* added twice */
+	if (formats_is_same(k->events[f->id].format, f)) { /* added twice */
 		if (ret)
 			*ret = k->events[f->id].format;
 		return 0;
@@ -93,7 +93,7 @@ int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text,
 	return 0;
 }
 
-static int add_name(struct wm_kformats *k, struct names *n, uint64_t key, const char *text)
+static int formats_add_name(struct wm_kformats *k, struct names *n, uint64_t key, const char *text)
 {
 	n->at = wm_arena_grow(&k->arena, n->at, n->nr, sizeof(*n->at));
 	if (!n->at)
@@ -152,7 +152,7 @@ static int take_symbol(struct wm_kformats *k, char *at, char *end)
 	 */
 	if (!addr || (p[1] | 32) == 'a' || *name == '$')
 		return 0;
-	return add_name(k, &k->symbols, addr, name);
+	return formats_add_name(k, &k->symbols, addr, name);
 }
 
 static int take_comm(struct wm_kformats *k, char *at, char *end)
@@ -163,7 +163,7 @@ static int take_comm(struct wm_kformats *k, char *at, char *end)
 	if (!p || p >= end || *p != ' ')
 		return 1;
 	*end = 0;
-	return add_name(k, &k->comms, pid, p + 1);
+	return formats_add_name(k, &k->comms, pid, p + 1);
 }
 
 /* Replaces the escapes \n, \t, \", \\ of a quoted text in place; NUL-terminates it. */
@@ -196,10 +196,10 @@ static int take_printk(struct wm_kformats *k, char *at, char *end)
 	if (!quote || end - quote < 2 || end[-1] != '"')
 		return 1;
 	unescape(quote + 1, (size_t)(end - 1 - (quote + 1)));
-	return add_name(k, &k->printk, addr, quote + 1);
+	return formats_add_name(k, &k->printk, addr, quote + 1);
 }
 
-static int take_lines(struct wm_kformats *k, const char *text, size_t bytes, take_fn *take)
+static int formats_take_lines(struct wm_kformats *k, const char *text, size_t bytes, take_fn *take)
 {
 	char *at = wm_arena_copy(&k->arena, text, bytes), *end = at + bytes;
 	int nr_bad = 0;
@@ -220,17 +220,17 @@ static int take_lines(struct wm_kformats *k, const char *text, size_t bytes, tak
 
 int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return take_lines(k, text, bytes, take_symbol);
+	return formats_take_lines(k, text, bytes, take_symbol);
 }
 
 int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return take_lines(k, text, bytes, take_printk);
+	return formats_take_lines(k, text, bytes, take_printk);
 }
 
 int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return take_lines(k, text, bytes, take_comm);
+	return formats_take_lines(k, text, bytes, take_comm);
 }
 
 static int by_key(const void *a, const void *b)

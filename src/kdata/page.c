@@ -41,7 +41,8 @@ struct place {
 };
 
 /* Finds the field `name`: its line is "field: TYPE NAME; offset:N; size:N; ...". */
-static int find_field(const char *text, const char *name, struct place *ret, struct wm_diag *diag)
+static int page_find_field(const char *text, const char *name, struct place *ret,
+			   struct wm_diag *diag)
 {
 	char want[32];
 	const char *at;
@@ -64,12 +65,12 @@ static int layout_of_text(const char *text, bool big_endian, struct wm_page_layo
 			  struct wm_diag *diag)
 {
 	struct place time, commit, data;
-	int err = find_field(text, "timestamp", &time, diag);
+	int err = page_find_field(text, "timestamp", &time, diag);
 
 	if (!err)
-		err = find_field(text, "commit", &commit, diag);
+		err = page_find_field(text, "commit", &commit, diag);
 	if (!err)
-		err = find_field(text, "data", &data, diag);
+		err = page_find_field(text, "data", &data, diag);
 	if (err)
 		return err;
 	if (time.offset != 0 || time.size != 8 || commit.offset < 8 ||

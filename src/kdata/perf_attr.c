@@ -48,7 +48,7 @@ static const struct part {
  * A big-endian compiler allocates bit fields from the top, so the first flag is the last bit. The
  * two bits of precise_ip form a number whose bits keep their order, so they are swapped back.
  */
-static uint64_t mirrored(uint64_t bits)
+static uint64_t perf_attr_mirrored(uint64_t bits)
 {
 	const int precise = WM_PERF_ATTR_PRECISE_SHIFT;
 	uint64_t ret = 0, low, high;
@@ -60,7 +60,8 @@ static uint64_t mirrored(uint64_t bits)
 	return (ret & ~(3ull << precise)) | low << (precise + 1) | high << precise;
 }
 
-static void fill(struct wm_perf_attr *a, const unsigned char *data, size_t bytes, bool swap)
+static void perf_attr_fill(struct wm_perf_attr *a, const unsigned char *data, size_t bytes,
+			   bool swap)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const struct part *part = &parts[i];
@@ -98,9 +99,9 @@ int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf
 		    diag, -EBADMSG, NULL, 4,
 		    "an event's attributes claim %u bytes, the valid range is %u to %zu", size,
 		    WM_PERF_ATTR_BYTES_MIN, bytes);
-	fill(&a, p, size, swap);
+	perf_attr_fill(&a, p, size, swap);
 	if (wm_order_swap(true) == swap) /* the attr is from a big-endian machine */
-		a.flags = mirrored(a.flags);
+		a.flags = perf_attr_mirrored(a.flags);
 	for (size_t i = KNOWN_BYTES; i < size; i++)
 		a.nr_unknown += p[i] != 0;
 	*ret = a;

@@ -176,7 +176,7 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 }
 
 /* Reads text up to its NUL or the end of the body; NULs pad the last word. */
-static struct wm_perf_text take_text(struct wm_perf_cursor *c)
+static struct wm_perf_text perf_record_take_text(struct wm_perf_cursor *c)
 {
 	size_t left = wm_perf_left(c), length, bytes;
 	const char *p = (const char *)c->at;
@@ -215,11 +215,11 @@ static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		m->prot = wm_perf_u32(c, "protection");
 		m->flags = wm_perf_u32(c, "flags");
 	}
-	m->filename = take_text(c);
+	m->filename = perf_record_take_text(c);
 }
 
-static void parse_lost(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
-		       struct wm_perf_record *r)
+static void perf_record_parse_lost(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+				   struct wm_perf_record *r)
 {
 	if (r->header.type == WM_PERF_LOST)
 		r->lost.id = wm_perf_u64(c, "id");
@@ -231,11 +231,11 @@ static void parse_comm(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 {
 	r->comm.pid = wm_perf_u32(c, "pid");
 	r->comm.tid = wm_perf_u32(c, "tid");
-	r->comm.comm = take_text(c);
+	r->comm.comm = perf_record_take_text(c);
 }
 
-static void parse_task(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
-		       struct wm_perf_record *r)
+static void perf_record_parse_task(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+				   struct wm_perf_record *r)
 {
 	r->task.pid = wm_perf_u32(c, "pid");
 	r->task.ppid = wm_perf_u32(c, "parent's pid");
@@ -299,7 +299,7 @@ static void parse_ksymbol(struct wm_perf_cursor *c, const struct wm_perf_shape *
 	r->ksymbol.len = wm_perf_u32(c, "length");
 	r->ksymbol.type = wm_perf_u16(c, "type");
 	r->ksymbol.flags = wm_perf_u16(c, "flags");
-	r->ksymbol.name = take_text(c);
+	r->ksymbol.name = perf_record_take_text(c);
 }
 
 static void parse_bpf(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
@@ -315,7 +315,7 @@ static void parse_cgroup(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 			 struct wm_perf_record *r)
 {
 	r->cgroup.id = wm_perf_u64(c, "id");
-	r->cgroup.path = take_text(c);
+	r->cgroup.path = perf_record_take_text(c);
 }
 
 static void parse_text_poke(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
@@ -350,18 +350,18 @@ static const struct kind {
 		      struct wm_perf_record *r);
 } kinds[WM_PERF_KIND_NR] = {
     [WM_PERF_MMAP] = {"MMAP", parse_mmap},
-    [WM_PERF_LOST] = {"LOST", parse_lost},
+    [WM_PERF_LOST] = {"LOST", perf_record_parse_lost},
     [WM_PERF_COMM] = {"COMM", parse_comm},
-    [WM_PERF_EXIT] = {"EXIT", parse_task},
+    [WM_PERF_EXIT] = {"EXIT", perf_record_parse_task},
     [WM_PERF_THROTTLE] = {"THROTTLE", parse_throttle},
     [WM_PERF_UNTHROTTLE] = {"UNTHROTTLE", parse_throttle},
-    [WM_PERF_FORK] = {"FORK", parse_task},
+    [WM_PERF_FORK] = {"FORK", perf_record_parse_task},
     [WM_PERF_READ] = {"READ", parse_read},
     [WM_PERF_SAMPLE] = {"SAMPLE", NULL},
     [WM_PERF_MMAP2] = {"MMAP2", parse_mmap},
     [WM_PERF_AUX] = {"AUX", parse_aux},
     [WM_PERF_ITRACE_START] = {"ITRACE_START", parse_thread},
-    [WM_PERF_LOST_SAMPLES] = {"LOST_SAMPLES", parse_lost},
+    [WM_PERF_LOST_SAMPLES] = {"LOST_SAMPLES", perf_record_parse_lost},
     [WM_PERF_SWITCH] = {"SWITCH", parse_nothing},
     [WM_PERF_SWITCH_CPU_WIDE] = {"SWITCH_CPU_WIDE", parse_thread},
     [WM_PERF_NAMESPACES] = {"NAMESPACES", parse_namespaces},

@@ -206,7 +206,7 @@ int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size
  * Extracts the bits [at, at + width) of the flags, counted from the first bit that the compiler
  * allocated.
  */
-static unsigned bits(uint64_t flags, unsigned at, unsigned width, bool big_endian)
+static unsigned perf_sample_bits(uint64_t flags, unsigned at, unsigned width, bool big_endian)
 {
 	unsigned shift = big_endian ? 64 - at - width : at;
 
@@ -223,14 +223,14 @@ struct wm_perf_branch wm_perf_branch_get(const struct wm_perf_shape *s,
 	return (struct wm_perf_branch){
 	    .from = wm_get_u64(p, s->swap),
 	    .to = wm_get_u64(p + 8, s->swap),
-	    .mispred = bits(flags, 0, 1, big),
-	    .predicted = bits(flags, 1, 1, big),
-	    .in_tx = bits(flags, 2, 1, big),
-	    .abort = bits(flags, 3, 1, big),
-	    .cycles = (uint16_t)bits(flags, 4, 16, big),
-	    .type = (uint8_t)bits(flags, 20, 4, big),
-	    .spec = (uint8_t)bits(flags, 24, 2, big),
-	    .new_type = (uint8_t)bits(flags, 26, 4, big),
-	    .priv = (uint8_t)bits(flags, 30, 3, big),
+	    .mispred = perf_sample_bits(flags, 0, 1, big),
+	    .predicted = perf_sample_bits(flags, 1, 1, big),
+	    .in_tx = perf_sample_bits(flags, 2, 1, big),
+	    .abort = perf_sample_bits(flags, 3, 1, big),
+	    .cycles = (uint16_t)perf_sample_bits(flags, 4, 16, big),
+	    .type = (uint8_t)perf_sample_bits(flags, 20, 4, big),
+	    .spec = (uint8_t)perf_sample_bits(flags, 24, 2, big),
+	    .new_type = (uint8_t)perf_sample_bits(flags, 26, 4, big),
+	    .priv = (uint8_t)perf_sample_bits(flags, 30, 3, big),
 	};
 }

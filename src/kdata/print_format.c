@@ -169,7 +169,7 @@ static bool take_conversion(struct cutter *c, struct wm_kconv *k)
  * Takes text up to the next conversion. "%%" becomes '%' in place, because the text is in the
  * arena.
  */
-static void take_text(struct cutter *c, struct wm_kconv *k)
+static void print_format_take_text(struct cutter *c, struct wm_kconv *k)
 {
 	char *out = (char *)c->at;
 
@@ -181,7 +181,7 @@ static void take_text(struct cutter *c, struct wm_kconv *k)
 	k->before_bytes = (uint32_t)(out - k->before);
 }
 
-static int cut(struct cutter *c)
+static int print_format_cut(struct cutter *c)
 {
 	for (;;) {
 		struct wm_kconv k = {.width = -1, .precision = -1};
@@ -190,7 +190,7 @@ static int cut(struct cutter *c)
 			wm_kparser_fail(c->parser, "more than 512 conversions");
 			return -EBADMSG;
 		}
-		take_text(c, &k);
+		print_format_take_text(c, &k);
 		if (*c->at == '%') {
 			c->at++;
 			if (!take_conversion(c, &k))
@@ -219,7 +219,7 @@ int wm_kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
 		wm_kparser_fail(p, "it does not begin with a format string");
 	if (format && !p->why) {
 		c.at = format->text;
-		err = cut(&c);
+		err = print_format_cut(&c);
 	}
 	if (!err && (p->token.kind != WM_KTOKEN_END || p->why)) {
 		wm_kparser_fail(p, "more arguments than conversions");
@@ -283,7 +283,7 @@ bool wm_kprint_is_fields(const struct wm_kprint *p)
 	return !p->convs;
 }
 
-static bool is_hex(const struct wm_kconv *c)
+static bool print_format_is_hex(const struct wm_kconv *c)
 {
 	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
 }
@@ -300,7 +300,7 @@ static const struct wm_kfield *shown_field(const struct wm_knode *n)
 bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f)
 {
 	for (uint32_t i = 0; i < p->nr_convs; i++) {
-		if (is_hex(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
+		if (print_format_is_hex(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
 			return true;
 	}
 	return false;

@@ -15,19 +15,20 @@ struct wm_knode *wm_kparser_fail(struct wm_kparser *p, const char *why)
 	return NULL;
 }
 
-static bool is_digit(char c)
+static bool print_lex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c)
+static bool print_lex_is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       print_lex_is_digit(c);
 }
 
 static unsigned digit(char c)
 {
-	if (is_digit(c))
+	if (print_lex_is_digit(c))
 		return (unsigned)(c - '0');
 	c |= 32;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
@@ -42,7 +43,7 @@ static void type_literal(struct wm_kparser *p, struct wm_ktoken *t, bool is_deci
 	unsigned nr_l = 0;
 	bool is_unsigned = false;
 
-	for (; p->at < p->end && is_name(*p->at); p->at++) {
+	for (; p->at < p->end && print_lex_is_name(*p->at); p->at++) {
 		nr_l += (*p->at | 32) == 'l';
 		is_unsigned |= (*p->at | 32) == 'u';
 	}
@@ -58,7 +59,7 @@ static void type_literal(struct wm_kparser *p, struct wm_ktoken *t, bool is_deci
 	t->is_signed = !is_unsigned && t->number <= INT64_MAX;
 }
 
-static void lex_number(struct wm_kparser *p, struct wm_ktoken *t)
+static void print_lex_number(struct wm_kparser *p, struct wm_ktoken *t)
 {
 	unsigned base = 10;
 
@@ -84,7 +85,7 @@ static char escaped(struct wm_kparser *p)
 	return at ? to[at - from] : c;
 }
 
-static void lex_char(struct wm_kparser *p, struct wm_ktoken *t)
+static void print_lex_char(struct wm_kparser *p, struct wm_ktoken *t)
 {
 	p->at++;
 	if (p->end - p->at < 2) {
@@ -162,17 +163,17 @@ void wm_kparser_next(struct wm_kparser *p)
 		p->token = t;
 		return;
 	}
-	if (is_digit(*p->at)) {
-		lex_number(p, &t);
-	} else if (is_name(*p->at)) {
+	if (print_lex_is_digit(*p->at)) {
+		print_lex_number(p, &t);
+	} else if (print_lex_is_name(*p->at)) {
 		t.kind = WM_KTOKEN_NAME;
-		while (p->at < p->end && is_name(*p->at))
+		while (p->at < p->end && print_lex_is_name(*p->at))
 			p->at++;
 		t.length = (uint32_t)(p->at - t.at);
 	} else if (*p->at == '"') {
 		lex_text(p, &t);
 	} else if (*p->at == '\'') {
-		lex_char(p, &t);
+		print_lex_char(p, &t);
 	} else {
 		lex_op(p, &t);
 	}

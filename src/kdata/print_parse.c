@@ -7,7 +7,7 @@
 
 #include "kdata/print_tree_int.h"
 
-static struct wm_knode *unary(struct wm_kparser *p);
+static struct wm_knode *print_parse_unary(struct wm_kparser *p);
 
 struct wm_knode *wm_kparser_node(struct wm_kparser *p, enum wm_knode_kind kind)
 {
@@ -26,20 +26,20 @@ struct wm_knode *wm_kparser_node(struct wm_kparser *p, enum wm_knode_kind kind)
 	return n;
 }
 
-static bool is_number(const struct wm_knode *n)
+static bool print_parse_is_number(const struct wm_knode *n)
 {
 	return !n || n->kind == WM_KNODE_NUMBER;
 }
 
 /* If the operands of a node are constant, computes the node's value. */
-static void fold(struct wm_kparser *p, struct wm_knode *n)
+static void print_parse_fold(struct wm_kparser *p, struct wm_knode *n)
 {
 	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
 	bool is_truth = n->kind == WM_KNODE_BINARY && n->number;
 
 	if (n->kind != WM_KNODE_CAST && n->kind != WM_KNODE_UNARY && n->kind != WM_KNODE_BINARY)
 		return;
-	if (!is_number(n->a) || !is_number(n->b))
+	if (!print_parse_is_number(n->a) || !print_parse_is_number(n->b))
 		return;
 	n->number = wm_krun_number(&none, n);
 	n->kind = WM_KNODE_NUMBER;
@@ -62,7 +62,7 @@ struct wm_knode *wm_kparser_whole(struct wm_kparser *p, struct wm_knode *n)
 	if (n && n->height > WM_KPRINT_HEIGHT_MAX)
 		return wm_kparser_fail(p, "too many operators in a row");
 	if (n)
-		fold(p, n);
+		print_parse_fold(p, n);
 	return n;
 }
 
@@ -274,7 +274,7 @@ static struct wm_knode *parenthesis(struct wm_kparser *p)
 	struct wm_ktype t;
 
 	if (wm_kparser_cast(p, &t))
-		return cast_node(p, &t, unary(p));
+		return cast_node(p, &t, print_parse_unary(p));
 	wm_kparser_next(p);
 	if (wm_kparser_is(p, '{'))
 		return statement_node(p);
@@ -356,7 +356,8 @@ static void promote(struct wm_knode *n, const struct wm_knode *a)
 }
 
 /* Applies C's usual arithmetic conversions. */
-static void convert(struct wm_knode *n, const struct wm_knode *a, const struct wm_knode *b)
+static void print_parse_convert(struct wm_knode *n, const struct wm_knode *a,
+				const struct wm_knode *b)
 {
 	struct wm_knode x, y;
 
@@ -372,7 +373,7 @@ static struct wm_knode *unary_op(struct wm_kparser *p)
 	struct wm_knode *a, *n;
 
 	wm_kparser_next(p);
-	a = unary(p);
+	a = print_parse_unary(p);
 	if (!a || op == '+')
 		return a;
 	if (op == '*')
@@ -397,7 +398,7 @@ static struct wm_knode *unary_op(struct wm_kparser *p)
 	return wm_kparser_whole(p, n);
 }
 
-static struct wm_knode *unary(struct wm_kparser *p)
+static struct wm_knode *print_parse_unary(struct wm_kparser *p)
 {
 	static const char ops[] = "-~!+*&";
 	struct wm_knode *n;
@@ -457,9 +458,9 @@ static bool gives_truth(uint8_t op)
 	return op == '<' || op == '>' || (op >= WM_KOP_LE && op <= WM_KOP_OR);
 }
 
-static struct wm_knode *binary(struct wm_kparser *p, unsigned least)
+static struct wm_knode *print_parse_binary(struct wm_kparser *p, unsigned least)
 {
-	struct wm_knode *a = unary(p), *n;
+	struct wm_knode *a = print_parse_unary(p), *n;
 	unsigned level;
 
 	while (a && (level = precedence(p)) >= least && level) {
@@ -471,13 +472,13 @@ static struct wm_knode *binary(struct wm_kparser *p, unsigned least)
 			return NULL;
 		n->op = op;
 		n->a = a;
-		n->b = binary(p, level + 1);
+		n->b = print_parse_binary(p, level + 1);
 		if (!n->b)
 			return NULL;
 		if (op == WM_KOP_SHL || op == WM_KOP_SHR)
 			promote(n, a);
 		else
-			convert(n, a, n->b);
+			print_parse_convert(n, a, n->b);
 		/* The type of a comparison's node is the type of the operands compared. */
 		n->number = gives_truth(op);
 		a = wm_kparser_whole(p, n);
@@ -492,7 +493,7 @@ struct wm_knode *wm_kparser_expression(struct wm_kparser *p)
 	if (p->depth >= WM_KPRINT_DEPTH_MAX)
 		return wm_kparser_fail(p, "too many nested parentheses");
 	p->depth++;
-	a = binary(p, 1);
+	a = print_parse_binary(p, 1);
 	if (a && wm_kparser_is(p, '?')) {
 		n = wm_kparser_node(p, WM_KNODE_CHOICE);
 		wm_kparser_next(p);
@@ -503,7 +504,7 @@ struct wm_knode *wm_kparser_expression(struct wm_kparser *p)
 		if (n && n->b && wm_kparser_skip(p, ':'))
 			n->c = wm_kparser_expression(p);
 		if (n && n->b && n->c)
-			convert(n, n->b, n->c);
+			print_parse_convert(n, n->b, n->c);
 		a = n && n->c ? wm_kparser_whole(p, n) : NULL;
 	}
 	p->depth--;

@@ -98,7 +98,7 @@ static void hardware(const struct wm_krun *r, const struct wm_kconv *c)
 		wm_text_str(r->out, "(none)");
 }
 
-static void uuid(const struct wm_krun *r, const struct wm_kconv *c)
+static void print_pointer_uuid(const struct wm_krun *r, const struct wm_kconv *c)
 {
 	static const uint8_t big[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 	static const uint8_t little[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -114,7 +114,7 @@ static void uuid(const struct wm_krun *r, const struct wm_kconv *c)
 		wm_text_str(r->out, "(none)");
 }
 
-static void bytes(const struct wm_krun *r, const struct wm_kconv *c, int32_t width)
+static void print_pointer_bytes(const struct wm_krun *r, const struct wm_kconv *c, int32_t width)
 {
 	struct wm_kbytes b = wm_krun_bytes(r, c->arg);
 	char form = c->pointer[1];
@@ -125,7 +125,7 @@ static void bytes(const struct wm_krun *r, const struct wm_kconv *c, int32_t wid
 }
 
 /* Bit `i` of a bit map of the kernel's long type. */
-static bool bit(const struct wm_krun *r, struct wm_kbytes b, uint32_t i)
+static bool print_pointer_bit(const struct wm_krun *r, struct wm_kbytes b, uint32_t i)
 {
 	const struct wm_kmachine *m = &r->print->machine;
 	uint32_t byte = i / 8;
@@ -143,9 +143,9 @@ static void bits_list(const struct wm_krun *r, struct wm_kbytes b, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t first = i;
 
-		if (!bit(r, b, i))
+		if (!print_pointer_bit(r, b, i))
 			continue;
-		while (i + 1 < nr && bit(r, b, i + 1))
+		while (i + 1 < nr && print_pointer_bit(r, b, i + 1))
 			i++;
 		if (i > first)
 			wm_text_f(r->out, "%s%u-%u", any ? "," : "", first, i);
@@ -161,7 +161,7 @@ static void bits_hex(const struct wm_krun *r, struct wm_kbytes b, uint32_t nr)
 		uint32_t value = 0, in_word = nr - word * 32 < 32 ? nr - word * 32 : 32;
 
 		for (uint32_t i = 0; i < in_word; i++)
-			value |= (uint32_t)bit(r, b, word * 32 + i) << i;
+			value |= (uint32_t)print_pointer_bit(r, b, word * 32 + i) << i;
 		wm_text_f(r->out, "%0*x%s", (int)(in_word + 3) / 4, value, word ? "," : "");
 	}
 }
@@ -216,10 +216,10 @@ void wm_krun_pointer(const struct wm_krun *r, const struct wm_kconv *c, int32_t 
 		hardware(r, c);
 		return;
 	case 'U':
-		uuid(r, c);
+		print_pointer_uuid(r, c);
 		return;
 	case 'h':
-		bytes(r, c, width);
+		print_pointer_bytes(r, c, width);
 		return;
 	case 'b':
 		bitmap(r, c, width);

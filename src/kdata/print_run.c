@@ -7,7 +7,7 @@
 #include "kdata/print_tree_int.h"
 
 /* Truncates a value to the type, then extends it by its sign or zeros. */
-static uint64_t fit(uint64_t v, uint8_t bytes, bool is_signed)
+static uint64_t print_run_fit(uint64_t v, uint8_t bytes, bool is_signed)
 {
 	switch (bytes) {
 	case 1:
@@ -48,7 +48,7 @@ static bool less(const struct wm_knode *n, uint64_t l, uint64_t r)
 	return n->is_signed ? (int64_t)l < (int64_t)r : l < r;
 }
 
-static uint64_t compute(const struct wm_knode *n, uint64_t l, uint64_t r)
+static uint64_t print_run_compute(const struct wm_knode *n, uint64_t l, uint64_t r)
 {
 	switch (n->op) {
 	case '*':
@@ -83,7 +83,7 @@ static uint64_t compute(const struct wm_knode *n, uint64_t l, uint64_t r)
 	}
 }
 
-static uint64_t binary(const struct wm_krun *r, const struct wm_knode *n)
+static uint64_t print_run_binary(const struct wm_krun *r, const struct wm_knode *n)
 {
 	uint64_t a = wm_krun_number(r, n->a), b;
 
@@ -92,22 +92,23 @@ static uint64_t binary(const struct wm_krun *r, const struct wm_knode *n)
 	if (n->op == WM_KOP_OR)
 		return a || wm_krun_number(r, n->b);
 	b = wm_krun_number(r, n->b);
-	a = fit(a, n->bytes, n->is_signed);
+	a = print_run_fit(a, n->bytes, n->is_signed);
 	if (n->op == WM_KOP_SHL || n->op == WM_KOP_SHR)
-		return fit(shift(n, a, b), n->bytes, n->is_signed);
-	return fit(compute(n, a, fit(b, n->bytes, n->is_signed)), n->bytes, n->is_signed);
+		return print_run_fit(shift(n, a, b), n->bytes, n->is_signed);
+	return print_run_fit(print_run_compute(n, a, print_run_fit(b, n->bytes, n->is_signed)),
+			     n->bytes, n->is_signed);
 }
 
-static uint64_t unary(const struct wm_krun *r, const struct wm_knode *n)
+static uint64_t print_run_unary(const struct wm_krun *r, const struct wm_knode *n)
 {
 	uint64_t a = wm_krun_number(r, n->a);
 
 	if (n->op == '!')
 		return !a;
-	return fit(n->op == '-' ? -a : ~a, n->bytes, n->is_signed);
+	return print_run_fit(n->op == '-' ? -a : ~a, n->bytes, n->is_signed);
 }
 
-static uint64_t element(const struct wm_krun *r, const struct wm_knode *n)
+static uint64_t print_run_element(const struct wm_krun *r, const struct wm_knode *n)
 {
 	struct wm_kbytes b = wm_krun_bytes(r, n->a);
 	uint64_t i = wm_krun_number(r, n->b);
@@ -137,16 +138,16 @@ uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n)
 	case WM_KNODE_FIELD:
 		return wm_kfield_number(n->field, r->print->machine.swap, r->record, r->bytes);
 	case WM_KNODE_CAST:
-		return fit(wm_krun_number(r, n->a), n->bytes, n->is_signed);
+		return print_run_fit(wm_krun_number(r, n->a), n->bytes, n->is_signed);
 	case WM_KNODE_UNARY:
-		return unary(r, n);
+		return print_run_unary(r, n);
 	case WM_KNODE_BINARY:
-		return binary(r, n);
+		return print_run_binary(r, n);
 	case WM_KNODE_CHOICE:
 		a = wm_krun_number(r, wm_krun_number(r, n->a) ? n->b : n->c);
-		return fit(a, n->bytes, n->is_signed);
+		return print_run_fit(a, n->bytes, n->is_signed);
 	case WM_KNODE_ELEMENT:
-		return element(r, n);
+		return print_run_element(r, n);
 	case WM_KNODE_LENGTH:
 		return field_length(r, n->field);
 	case WM_KNODE_SECONDS:
@@ -172,7 +173,7 @@ struct wm_kbytes wm_krun_bytes(const struct wm_krun *r, const struct wm_knode *n
 	return b;
 }
 
-static int32_t measure(const struct wm_krun *r, const struct wm_knode *arg, int32_t value)
+static int32_t print_run_measure(const struct wm_krun *r, const struct wm_knode *arg, int32_t value)
 {
 	int64_t got;
 
@@ -184,8 +185,8 @@ static int32_t measure(const struct wm_krun *r, const struct wm_knode *arg, int3
 
 static void run_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 {
-	int32_t width = measure(r, c->width_arg, c->width);
-	int32_t precision = measure(r, c->precision_arg, c->precision);
+	int32_t width = print_run_measure(r, c->width_arg, c->width);
+	int32_t precision = print_run_measure(r, c->precision_arg, c->precision);
 	size_t start = r->out->bytes;
 
 	switch (c->kind) {
@@ -218,15 +219,15 @@ static uint64_t quick_number(const struct wm_krun *r, const struct wm_knode *n)
 	if (n->kind == WM_KNODE_FIELD)
 		return wm_kfield_number(n->field, swap, r->record, r->bytes);
 	if (n->kind == WM_KNODE_CAST && n->a->kind == WM_KNODE_FIELD)
-		return fit(wm_kfield_number(n->a->field, swap, r->record, r->bytes), n->bytes,
-			   n->is_signed);
+		return print_run_fit(wm_kfield_number(n->a->field, swap, r->record, r->bytes),
+				     n->bytes, n->is_signed);
 	return wm_krun_number(r, n);
 }
 
 /* Writes the common forms of a number at `at`, where the caller has reserved room. */
 static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 {
-	uint64_t v = fit(quick_number(r, c->arg), c->bytes, c->quick == 'd');
+	uint64_t v = print_run_fit(quick_number(r, c->arg), c->bytes, c->quick == 'd');
 	int32_t nr;
 
 	if (c->quick == 'd')

@@ -9,7 +9,7 @@
 
 #define ELEMENTS_MAX 1024u /* limit for the elements shown of one array */
 
-static void add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
+static void print_special_add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
 {
 	if (f->flags & WM_KFIELD_POINTER)
 		wm_text_f(r->out, "0x%llx", (unsigned long long)v);
@@ -29,20 +29,21 @@ static void add_elements(const struct wm_krun *r, const struct wm_kfield *f, str
 		const unsigned char *p = b.data + i * width;
 
 		wm_text_str(r->out, i ? ", " : " ");
-		add_number(r, f,
-			   f->flags & WM_KFIELD_SIGNED ? (uint64_t)wm_get_int(p, width, swap)
-						       : wm_get_uint(p, width, swap));
+		print_special_add_number(r, f,
+					 f->flags & WM_KFIELD_SIGNED
+					     ? (uint64_t)wm_get_int(p, width, swap)
+					     : wm_get_uint(p, width, swap));
 	}
 	wm_text_str(r->out, nr > ELEMENTS_MAX ? ", ... }" : nr ? " }" : "}");
 }
 
-static void add_field(const struct wm_krun *r, const struct wm_kfield *f)
+static void print_special_add_field(const struct wm_krun *r, const struct wm_kfield *f)
 {
 	bool swap = r->print->machine.swap;
 	struct wm_kbytes b;
 
 	if (!(f->flags & WM_KFIELD_ARRAY) && f->element_bytes) {
-		add_number(r, f, wm_kfield_number(f, swap, r->record, r->bytes));
+		print_special_add_number(r, f, wm_kfield_number(f, swap, r->record, r->bytes));
 		return;
 	}
 	b.data = wm_kfield_bytes(f, swap, r->record, r->bytes, &b.bytes);
@@ -65,7 +66,7 @@ void wm_krun_fields(const struct wm_krun *r)
 			wm_text_char(r->out, ' ');
 		wm_text_str(r->out, f->fields[i].name);
 		wm_text_char(r->out, '=');
-		add_field(r, &f->fields[i]);
+		print_special_add_field(r, &f->fields[i]);
 	}
 }
 
@@ -77,7 +78,7 @@ struct packed {
 };
 
 /* Reads a number, aligned to its size or to 4, whichever is smaller. */
-static uint64_t unpack(struct packed *k, uint32_t bytes)
+static uint64_t print_special_unpack(struct packed *k, uint32_t bytes)
 {
 	uint32_t align = bytes < 4 ? bytes : 4;
 	uint64_t v;
@@ -105,7 +106,7 @@ static int32_t unpack_measure(struct packed *k, int32_t value)
 {
 	if (value != WM_KCONV_STAR)
 		return value;
-	value = (int32_t)unpack(k, 4);
+	value = (int32_t)print_special_unpack(k, 4);
 	return value < 0 ? -1 : value > WM_KPRINT_WIDTH_MAX ? WM_KPRINT_WIDTH_MAX : value;
 }
 
@@ -118,7 +119,7 @@ static void unpack_pointer(const struct wm_krun *r, struct wm_kconv *c, struct p
 		unpack_text(r, k);
 		return;
 	}
-	n.number = unpack(k, r->print->machine.long_bytes);
+	n.number = print_special_unpack(k, r->print->machine.long_bytes);
 	c->arg = &n;
 	wm_krun_pointer(r, c, -1);
 }
@@ -133,13 +134,13 @@ static void unpack_conversion(const struct wm_krun *r, struct wm_kconv *c, struc
 		unpack_text(r, k);
 		break;
 	case 'c':
-		wm_krun_char(r, (char)unpack(k, 1));
+		wm_krun_char(r, (char)print_special_unpack(k, 1));
 		break;
 	case 'p':
 		unpack_pointer(r, c, k);
 		break;
 	default:
-		wm_krun_integer(r->out, c, unpack(k, c->bytes), width, precision);
+		wm_krun_integer(r->out, c, print_special_unpack(k, c->bytes), width, precision);
 		return;
 	}
 	wm_krun_pad(r, c, start, width, c->kind == 's' ? precision : -1);

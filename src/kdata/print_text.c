@@ -15,7 +15,7 @@ static void repeat(struct wm_text *out, char c, int64_t nr)
 	out->data[out->bytes] = 0;
 }
 
-static char *digits(char *at, uint64_t v, char kind)
+static char *print_text_digits(char *at, uint64_t v, char kind)
 {
 	if (kind == 'u' || kind == 'd')
 		return wm_digits_u64(at, v);
@@ -47,7 +47,7 @@ void wm_krun_integer(struct wm_text *out, const struct wm_kconv *c, uint64_t v, 
 							      : ""
 					   : "";
 	}
-	end = digits(at, v, c->kind);
+	end = print_text_digits(at, v, c->kind);
 	if (c->kind == 'o' && c->alternate && *at != '0')
 		*--at = '0';
 	nr = end - at;
@@ -102,7 +102,7 @@ void wm_krun_char(const struct wm_krun *r, char c)
 		wm_text_char(r->out, c);
 }
 
-static void add_string(const struct wm_krun *r, struct wm_kbytes b)
+static void print_text_add_string(const struct wm_krun *r, struct wm_kbytes b)
 {
 	if (b.data)
 		wm_text_add(r->out, b.data, strnlen((const char *)b.data, b.bytes));
@@ -121,7 +121,7 @@ static void symbolic(const struct wm_krun *r, const struct wm_knode *n)
 	wm_krun_hex(r->out, v);
 }
 
-static void flags(const struct wm_krun *r, const struct wm_knode *n)
+static void print_text_flags(const struct wm_krun *r, const struct wm_knode *n)
 {
 	uint64_t v = wm_krun_number(r, n->a);
 	bool any = false;
@@ -143,7 +143,7 @@ static void flags(const struct wm_krun *r, const struct wm_knode *n)
 		wm_krun_hex(r->out, v);
 }
 
-static void hex(const struct wm_krun *r, const struct wm_knode *n)
+static void print_text_hex(const struct wm_krun *r, const struct wm_knode *n)
 {
 	static const char set[] = "0123456789abcdef";
 	struct wm_kbytes b = wm_krun_bytes(r, n->a);
@@ -195,7 +195,7 @@ void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n)
 		break;
 	case WM_KNODE_BYTES:
 	case WM_KNODE_VIEW:
-		add_string(r, wm_krun_bytes(r, n));
+		print_text_add_string(r, wm_krun_bytes(r, n));
 		break;
 	case WM_KNODE_CHOICE:
 		wm_krun_text(r, wm_krun_number(r, n->a) ? n->b : n->c);
@@ -204,7 +204,7 @@ void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n)
 		symbolic(r, n);
 		break;
 	case WM_KNODE_FLAGS:
-		flags(r, n);
+		print_text_flags(r, n);
 		break;
 	case WM_KNODE_BITMASK:
 		wm_krun_bits(r, wm_krun_bytes(r, n->a), false);
@@ -213,7 +213,7 @@ void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n)
 		wm_krun_bits(r, wm_krun_bytes(r, n->a), true);
 		break;
 	case WM_KNODE_HEX:
-		hex(r, n);
+		print_text_hex(r, n);
 		break;
 	case WM_KNODE_ARRAY:
 		array(r, n);

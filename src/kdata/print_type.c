@@ -52,7 +52,7 @@ struct reading {
 	bool named; /* the type has an unknown name, or a tag */
 };
 
-static bool take_part(struct wm_kparser *p, struct reading *r)
+static bool print_type_take_part(struct wm_kparser *p, struct reading *r)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (!wm_kparser_is_name(p, parts[i].name))
@@ -122,7 +122,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 	for (;;) {
 		struct wm_kparser before = *p;
 
-		if (take_part(p, &r) || take_known(p, &r)) {
+		if (print_type_take_part(p, &r) || take_known(p, &r)) {
 			any = true;
 			continue;
 		}

@@ -94,7 +94,7 @@ static int put_decimal(struct put *p)
 	return 0;
 }
 
-static int put_text(struct put *p, const char *from, size_t bytes)
+static int proc_put_text(struct put *p, const char *from, size_t bytes)
 {
 	if (!bytes || bytes > WORD_MAX || memchr(from, '\0', bytes))
 		return -EBADMSG;
@@ -105,7 +105,7 @@ static int put_text(struct put *p, const char *from, size_t bytes)
 }
 
 /* Stores the command of "(cat) R 1", which extends to the last parenthesis of the line. */
-static int put_comm(struct put *p)
+static int proc_put_comm(struct put *p)
 {
 	const char *last = p->at < p->end ? memrchr(p->at, ')', (size_t)(p->end - p->at)) : NULL;
 	const char *first = p->at + 1;
@@ -117,10 +117,10 @@ static int put_comm(struct put *p)
 		*p->to++ = '\0';
 		return 0;
 	}
-	return put_text(p, first, (size_t)(last - first));
+	return proc_put_text(p, first, (size_t)(last - first));
 }
 
-static int put_cpu(struct put *p)
+static int proc_put_cpu(struct put *p)
 {
 	uint64_t n;
 	uint32_t cpu;
@@ -139,7 +139,7 @@ static int put_cpu(struct put *p)
 }
 
 /* Stores one value; p->at is its first character. */
-static int put_value(struct put *p, const struct wm_proc_step *s, const char *value_end)
+static int proc_put_value(struct put *p, const struct wm_proc_step *s, const char *value_end)
 {
 	const char *from = p->at;
 
@@ -151,12 +151,13 @@ static int put_value(struct put *p, const struct wm_proc_step *s, const char *va
 	case WM_PROC_DECIMAL:
 		return put_decimal(p);
 	case WM_PROC_COMM:
-		return put_comm(p);
+		return proc_put_comm(p);
 	case WM_PROC_CPU:
-		return put_cpu(p);
+		return proc_put_cpu(p);
 	default: /* SKIP, WORD */
 		p->at = value_end;
-		return s->value == WM_PROC_WORD ? put_text(p, from, (size_t)(value_end - from)) : 0;
+		return s->value == WM_PROC_WORD ? proc_put_text(p, from, (size_t)(value_end - from))
+						: 0;
 	}
 }
 
@@ -176,7 +177,7 @@ static const char *column_end(const struct put *p, const char *between)
 	return at;
 }
 
-static int put_row(const struct wm_proc_plan *plan, struct put *p)
+static int proc_put_row(const struct wm_proc_plan *plan, struct put *p)
 {
 	const char *between = plan->shape->between;
 	int err = 0;
@@ -188,10 +189,10 @@ static int put_row(const struct wm_proc_plan *plan, struct put *p)
 			p->at++;
 		if (p->at == p->end)
 			return -EBADMSG;
-		err = put_value(p, s,
-				s->value == WM_PROC_SKIP || s->value == WM_PROC_WORD
-				    ? column_end(p, between)
-				    : NULL);
+		err = proc_put_value(p, s,
+				     s->value == WM_PROC_SKIP || s->value == WM_PROC_WORD
+					 ? column_end(p, between)
+					 : NULL);
 		if (!err && p->at < p->end && !is_between(between, *p->at))
 			err = -EBADMSG;
 	}
@@ -209,7 +210,7 @@ static int64_t next_row(const struct wm_proc_plan *plan, const char **at, const 
 		*at = p.end + (p.end < end);
 		if (!wm_proc_is_row(plan->shape, line, p.end))
 			continue;
-		err = put_row(plan, &p);
+		err = proc_put_row(plan, &p);
 		return err ? err : p.to - to;
 	}
 	return 0;
@@ -221,7 +222,7 @@ static int64_t next_row(const struct wm_proc_plan *plan, const char **at, const 
  * Stores the values of a line such as "avg10=0.42": they are identified by their position, and the
  * text up to '=' is skipped.
  */
-static int put_values(struct put *p, const struct wm_proc_step *steps, uint32_t nr)
+static int proc_put_values(struct put *p, const struct wm_proc_step *steps, uint32_t nr)
 {
 	int err = 0;
 
@@ -234,14 +235,14 @@ static int put_values(struct put *p, const struct wm_proc_step *steps, uint32_t 
 			;
 		if (c < p->end && *c == '=')
 			p->at = c + 1;
-		err = put_value(p, &steps[i], c);
+		err = proc_put_value(p, &steps[i], c);
 		if (!err && p->at < p->end && !wm_proc_is_blank(*p->at))
 			err = -EBADMSG;
 	}
 	return err;
 }
 
-static bool is_key(const struct wm_proc_key *k, const char *line, const char *end)
+static bool proc_put_is_key(const struct wm_proc_key *k, const char *line, const char *end)
 {
 	return (size_t)(end - line) > k->bytes && !memcmp(line, k->key, k->bytes) &&
 	       (wm_proc_is_blank(line[k->bytes]) || line[k->bytes] == ':');
@@ -262,9 +263,9 @@ static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct
 /*
  * The index, from k on, of the plan's key with which the line begins; nr_keys when there is none.
  */
-static size_t find_key(const struct wm_proc_plan *plan, size_t k, const struct put *p)
+static size_t proc_put_find_key(const struct wm_proc_plan *plan, size_t k, const struct put *p)
 {
-	while (k < plan->nr_keys && !is_key(&plan->keys[k], p->at, p->end))
+	while (k < plan->nr_keys && !proc_put_is_key(&plan->keys[k], p->at, p->end))
 		k++;
 	return k;
 }
@@ -281,7 +282,7 @@ static int put_lines(const struct wm_proc_plan *plan, const char *at, const char
 
 		p->at = at;
 		p->end = wm_proc_line_end(at, end);
-		found = find_key(plan, k, p);
+		found = proc_put_find_key(plan, k, p);
 		if (found == plan->nr_keys)
 			continue;
 		for (; !err && k < found; s += plan->keys[k++].nr)
@@ -289,7 +290,7 @@ static int put_lines(const struct wm_proc_plan *plan, const char *at, const char
 		if (err)
 			break;
 		p->at += plan->keys[k].bytes;
-		err = put_values(p, s, plan->keys[k].nr);
+		err = proc_put_values(p, s, plan->keys[k].nr);
 		s += plan->keys[k++].nr;
 	}
 	for (; !err && k < plan->nr_keys; s += plan->keys[k++].nr)

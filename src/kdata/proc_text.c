@@ -19,7 +19,7 @@
 
 /* --- one field ------------------------------------------------------------------------ */
 
-static const char *type_of(enum wm_proc_value v)
+static const char *proc_text_type_of(enum wm_proc_value v)
 {
 	static const char *const types[] = {
 	    [WM_PROC_COUNT] = "u8", [WM_PROC_SIGNED] = "i8", [WM_PROC_DECIMAL] = "f8",
@@ -55,7 +55,7 @@ static const char *unit_name(enum wm_proc_unit unit)
 }
 
 /* Makes room for one more element in an array of the plan. Returns false when out of memory. */
-static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
+static bool proc_text_grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
 {
 	void **at = array, *more = wm_arena_grow(&p->arena, *at, nr, bytes);
 
@@ -68,8 +68,8 @@ static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
  * Builds the name of a field: "Active(anon)", in bytes, becomes Active_anon_bytes. Other characters
  * than letters and digits become one '_'.
  */
-static const char *field_name(struct wm_proc_plan *p, const char *key, size_t bytes,
-			      enum wm_proc_unit unit)
+static const char *proc_text_field_name(struct wm_proc_plan *p, const char *key, size_t bytes,
+					enum wm_proc_unit unit)
 {
 	char name[NAME_MAX_BYTES + 8];
 	size_t n = 0;
@@ -90,33 +90,35 @@ static const char *field_name(struct wm_proc_plan *p, const char *key, size_t by
 	return wm_arena_copy(&p->arena, name, n);
 }
 
-static int add_step(struct wm_proc_plan *p, enum wm_proc_value value, enum wm_proc_unit unit)
+static int proc_text_add_step(struct wm_proc_plan *p, enum wm_proc_value value,
+			      enum wm_proc_unit unit)
 {
-	if (!grow(p, &p->steps, p->nr_steps, sizeof(*p->steps)))
+	if (!proc_text_grow(p, &p->steps, p->nr_steps, sizeof(*p->steps)))
 		return -ENOMEM;
 	p->steps[p->nr_steps++] = (struct wm_proc_step){value, scale_of(p, unit)};
 	return 0;
 }
 
 /* Adds a field. A counter beyond the limit for fields is not recorded, but counted. */
-static int add_field(struct wm_proc_plan *p, const struct wm_proc_column *c, size_t name_bytes)
+static int proc_text_add_field(struct wm_proc_plan *p, const struct wm_proc_column *c,
+			       size_t name_bytes)
 {
 	struct wm_proc_field f = {.unit =
 				      c->unit == WM_PROC_PERCENT ? "percent" : unit_name(c->unit)};
 
 	if (c->value == WM_PROC_SKIP)
-		return add_step(p, c->value, c->unit);
+		return proc_text_add_step(p, c->value, c->unit);
 	if (p->nr_fields == WM_CLASS_FIELDS_MAX) {
 		p->left_out++;
-		return add_step(p, WM_PROC_SKIP, c->unit);
+		return proc_text_add_step(p, WM_PROC_SKIP, c->unit);
 	}
-	f.type = type_of(c->value);
-	f.name = field_name(p, c->name, name_bytes, c->unit);
-	if (!f.name || !grow(p, &p->fields, p->nr_fields, sizeof(f)))
+	f.type = proc_text_type_of(c->value);
+	f.name = proc_text_field_name(p, c->name, name_bytes, c->unit);
+	if (!f.name || !proc_text_grow(p, &p->fields, p->nr_fields, sizeof(f)))
 		return -ENOMEM;
 	p->fields[p->nr_fields++] = f;
 	wm_text_f(&p->schema, "%s%s:%s", p->schema.bytes ? ";" : "", f.name, f.type);
-	return add_step(p, c->value, c->unit);
+	return proc_text_add_step(p, c->value, c->unit);
 }
 
 /* --- rows ------------------------------------------------------------------------------- */
@@ -156,8 +158,8 @@ static int add_columns(struct wm_proc_plan *p, size_t nr)
 		struct wm_proc_column newer = {name, WM_PROC_COUNT, WM_PROC_PLAIN};
 
 		(void)snprintf(name, sizeof(name), "column%zu", i + 1);
-		err =
-		    c->name ? add_field(p, c, strlen(c->name)) : add_field(p, &newer, strlen(name));
+		err = c->name ? proc_text_add_field(p, c, strlen(c->name))
+			      : proc_text_add_field(p, &newer, strlen(name));
 		c += c->name != NULL;
 	}
 	return err;
@@ -177,7 +179,7 @@ static int learn_rows(struct wm_proc_plan *p, const char *at, const char *end)
 
 /* --- a text that is one record -------------------------------------------------------------- */
 
-static bool is_digit(char c)
+static bool proc_text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -214,7 +216,7 @@ static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size
 	int err = 0;
 
 	for (; !err && i < nr && l->columns[i].name; i++)
-		err = add_field(p, &l->columns[i], strlen(l->columns[i].name));
+		err = proc_text_add_field(p, &l->columns[i], strlen(l->columns[i].name));
 	*ret_nr = i;
 	return err;
 }
@@ -226,7 +228,7 @@ static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, con
 	struct wm_proc_column c = {key, WM_PROC_COUNT, WM_PROC_PLAIN};
 	const char *at = values;
 
-	while (at < end && is_digit(*at))
+	while (at < end && proc_text_is_digit(*at))
 		at++;
 	if (at == values || (at < end && !wm_proc_is_blank(*at)))
 		return 0;
@@ -235,7 +237,7 @@ static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, con
 	if (p->shape->sizes_only && !wanted && c.unit != WM_PROC_KIB)
 		return 0;
 	*ret_nr = 1;
-	return add_field(p, &c, bytes);
+	return proc_text_add_field(p, &c, bytes);
 }
 
 static int learn_line(struct wm_proc_plan *p, const char *line, const char *end)
@@ -256,7 +258,7 @@ static int learn_line(struct wm_proc_plan *p, const char *line, const char *end)
 	if (err || !key.nr)
 		return err;
 	key.key = wm_arena_copy(&p->arena, line, bytes);
-	if (!key.key || !grow(p, &p->keys, p->nr_keys, sizeof(key)))
+	if (!key.key || !proc_text_grow(p, &p->keys, p->nr_keys, sizeof(key)))
 		return -ENOMEM;
 	p->keys[p->nr_keys++] = key;
 	return 0;

@@ -18,7 +18,7 @@ void wm_rebuild_machine(struct wm_kmachine *ret)
 	wm_kmachine_init(ret, LONG_BYTES, false);
 }
 
-static void put(unsigned char *to, uint64_t value, uint32_t bytes)
+static void rebuild_put(unsigned char *to, uint64_t value, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
 		to[i] = i < sizeof(value) ? (unsigned char)(value >> 8 * i) : 0;
@@ -27,8 +27,8 @@ static void put(unsigned char *to, uint64_t value, uint32_t bytes)
 /* --- one field's bytes ------------------------------------------------------------------ */
 
 /* Writes at most `room` bytes of an item's contents. Returns their number, or -EBADMSG. */
-static int64_t put_item(const struct rebuilding *r, uint32_t index, uint32_t width,
-			unsigned char *to, uint32_t room)
+static int64_t rebuild_put_item(const struct rebuilding *r, uint32_t index, uint32_t width,
+				unsigned char *to, uint32_t room)
 {
 	const struct wm_item *i = &r->items[index];
 	uint32_t n = i->count;
@@ -45,21 +45,21 @@ static int64_t put_item(const struct rebuilding *r, uint32_t index, uint32_t wid
 		if (width == 0 || n > room / width || i->next != index + 1 + n)
 			return -EBADMSG;
 		for (uint32_t k = 0; k < n; k++)
-			put(to + (size_t)k * width, i[k + 1].u, width);
+			rebuild_put(to + (size_t)k * width, i[k + 1].u, width);
 		return (int64_t)n * width;
 	case WM_TYPE_UNSIGNED:
 	case WM_TYPE_SIGNED:
 	case WM_TYPE_BOOL:
 		if (width > room || width > 8)
 			return -EBADMSG;
-		put(to, i->u, width);
+		rebuild_put(to, i->u, width);
 		return width;
 	default:
 		return -EBADMSG;
 	}
 }
 
-static uint32_t width_of(const struct wm_kfield *f)
+static uint32_t rebuild_width_of(const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BITMASK)
 		return LONG_BYTES; /* words of 64 bits are longs on this machine */
@@ -70,7 +70,7 @@ static uint32_t width_of(const struct wm_kfield *f)
  * Appends a dynamic array and stores its position in the array's word. A string is NUL-terminated
  * in the record.
  */
-static int add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
+static int rebuild_add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
 {
 	bool is_tail = f->flags & WM_KFIELD_TAIL;
 	uint32_t at = is_tail ? f->offset : r->bytes, from = at;
@@ -78,7 +78,8 @@ static int add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t
 
 	if (at >= WM_REBUILD_BYTES_MAX)
 		return -EBADMSG;
-	n = put_item(r, index, width_of(f), r->out + at, WM_REBUILD_BYTES_MAX - 1 - at);
+	n = rebuild_put_item(r, index, rebuild_width_of(f), r->out + at,
+			     WM_REBUILD_BYTES_MAX - 1 - at);
 	if (n < 0)
 		return (int)n;
 	if (f->flags & WM_KFIELD_CHARS)
@@ -88,21 +89,21 @@ static int add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t
 		return 0;
 	if (f->flags & WM_KFIELD_REL_LOC)
 		from -= f->offset + f->bytes;
-	put(r->out + f->offset, (uint64_t)n << 16 | from, f->bytes);
+	rebuild_put(r->out + f->offset, (uint64_t)n << 16 | from, f->bytes);
 	return 0;
 }
 
-static int add_field(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
+static int rebuild_add_field(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
 {
 	int64_t n;
 
 	if (f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL))
-		return add_dynamic(r, f, index);
+		return rebuild_add_dynamic(r, f, index);
 	if (f->flags & WM_KFIELD_POINTER && !(f->flags & WM_KFIELD_ARRAY)) {
-		put(r->out + f->offset, r->items[index].u, f->bytes);
+		rebuild_put(r->out + f->offset, r->items[index].u, f->bytes);
 		return 0;
 	}
-	n = put_item(r, index, width_of(f), r->out + f->offset, f->bytes);
+	n = rebuild_put_item(r, index, rebuild_width_of(f), r->out + f->offset, f->bytes);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -110,7 +111,7 @@ static int add_field(struct rebuilding *r, const struct wm_kfield *f, uint32_t i
  * Whether an item is the length of the list after it. In CTF 1.8 this length is a separate member,
  * named "_words_length" for "words".
  */
-static bool is_length(const struct wm_item *items, uint32_t at, uint32_t end)
+static bool rebuild_is_length(const struct wm_item *items, uint32_t at, uint32_t end)
 {
 	const char *name = items[at].member->name, *next;
 	uint32_t behind = items[at].next;
@@ -139,8 +140,8 @@ uint32_t wm_rebuild_nr_fields(const struct wm_kformat *f)
 	return n;
 }
 
-static void put_common(const struct wm_kformat *f, const struct wm_rebuild_common *common,
-		       unsigned char *out)
+static void rebuild_put_common(const struct wm_kformat *f, const struct wm_rebuild_common *common,
+			       unsigned char *out)
 {
 	const struct {
 		const char *name;
@@ -154,7 +155,7 @@ static void put_common(const struct wm_kformat *f, const struct wm_rebuild_commo
 		const struct wm_kfield *field = wm_kformat_field(f, words[i].name);
 
 		if (field && field->bytes <= 8)
-			put(out + field->offset, words[i].value, field->bytes);
+			rebuild_put(out + field->offset, words[i].value, field->bytes);
 	}
 }
 
@@ -167,15 +168,15 @@ int64_t wm_rebuild_record(const struct wm_kformat *f, const struct wm_item *item
 	if (err)
 		return err;
 	memset(out, 0, f->fixed_bytes);
-	put_common(f, common, out);
+	rebuild_put_common(f, common, out);
 	for (unsigned i = f->nr_common; i < f->nr_fields && !err; i++) {
 		if (!is_in_class(&f->fields[i]))
 			continue;
-		if (at < end && is_length(items, at, end))
+		if (at < end && rebuild_is_length(items, at, end))
 			at = items[at].next;
 		if (at >= end)
 			return -EBADMSG;
-		err = add_field(&r, &f->fields[i], at);
+		err = rebuild_add_field(&r, &f->fields[i], at);
 		at = items[at].next;
 	}
 	return err ? err : at == end ? (int64_t)r.bytes : -EBADMSG;

@@ -64,7 +64,7 @@ static char letter(const struct builder *b, const struct wm_kfield *f)
 	return f->flags & WM_KFIELD_SIGNED ? 'i' : 'u';
 }
 
-static void add_step(struct builder *b, struct step s)
+static void transcode_add_step(struct builder *b, struct step s)
 {
 	struct wm_kplan *p = b->plan;
 	struct step *last = p->nr_steps ? &p->steps[p->nr_steps - 1] : NULL;
@@ -87,10 +87,11 @@ static void add_step(struct builder *b, struct step s)
 /* Adds a fixed number of elements, which are copied or byte-swapped. */
 static void add_fixed(struct builder *b, const struct wm_kfield *f, uint8_t width)
 {
-	add_step(b, (struct step){.kind = b->machine->swap && width > 1 ? STEP_SWAP : STEP_COPY,
-				  .width = width,
-				  .offset = f->offset,
-				  .bytes = f->bytes});
+	transcode_add_step(
+	    b, (struct step){.kind = b->machine->swap && width > 1 ? STEP_SWAP : STEP_COPY,
+			     .width = width,
+			     .offset = f->offset,
+			     .bytes = f->bytes});
 }
 
 static void add_scalar(struct builder *b, const struct wm_kfield *f)
@@ -98,7 +99,7 @@ static void add_scalar(struct builder *b, const struct wm_kfield *f)
 	if (f->flags & WM_KFIELD_POINTER && f->element_bytes >= 4) {
 		wm_text_str(&b->schema, "p8");
 		if (f->bytes == 4)
-			add_step(b, (struct step){STEP_WIDEN, 4, f->offset, 4, NULL});
+			transcode_add_step(b, (struct step){STEP_WIDEN, 4, f->offset, 4, NULL});
 		else
 			add_fixed(b, f, 8);
 		return;
@@ -107,7 +108,7 @@ static void add_scalar(struct builder *b, const struct wm_kfield *f)
 	add_fixed(b, f, f->element_bytes);
 }
 
-static void add_array(struct builder *b, const struct wm_kfield *f)
+static void transcode_add_array(struct builder *b, const struct wm_kfield *f)
 {
 	uint8_t width = f->element_bytes ? f->element_bytes : 1;
 
@@ -121,7 +122,7 @@ static void add_array(struct builder *b, const struct wm_kfield *f)
 	add_fixed(b, f, width);
 }
 
-static void add_dynamic(struct builder *b, const struct wm_kfield *f)
+static void transcode_add_dynamic(struct builder *b, const struct wm_kfield *f)
 {
 	struct step s = {.kind = STEP_LIST, .width = f->element_bytes, .field = f};
 
@@ -139,18 +140,18 @@ static void add_dynamic(struct builder *b, const struct wm_kfield *f)
 		wm_text_char(&b->schema, 'z');
 		s.width = 1;
 	}
-	add_step(b, s);
+	transcode_add_step(b, s);
 }
 
-static void add_field(struct builder *b, const struct wm_kfield *f)
+static void transcode_add_field(struct builder *b, const struct wm_kfield *f)
 {
 	wm_text_f(&b->schema, "%s%s:", b->schema.bytes ? ";" : "", f->name);
 	if (f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL))
-		add_dynamic(b, f);
+		transcode_add_dynamic(b, f);
 	else if (f->element_bytes && !(f->flags & WM_KFIELD_ARRAY))
 		add_scalar(b, f);
 	else
-		add_array(b, f);
+		transcode_add_array(b, f);
 }
 
 static int build_class(struct builder *b, const struct wm_kformat *f, struct wm_diag *diag)
@@ -177,9 +178,9 @@ static int build_class(struct builder *b, const struct wm_kformat *f, struct wm_
 	return wm_class_parse(p->desc, p->desc_bytes, NULL, &p->class, diag);
 }
 
-static int create(const char *before, bool common, const struct wm_kformat *f,
-		  const struct wm_kmachine *m, const struct wm_kprint *print, struct wm_kplan **ret,
-		  struct wm_diag *diag)
+static int transcode_create(const char *before, bool common, const struct wm_kformat *f,
+			    const struct wm_kmachine *m, const struct wm_kprint *print,
+			    struct wm_kplan **ret, struct wm_diag *diag)
 {
 	struct builder b = {.machine = m, .print = print};
 	int err;
@@ -192,7 +193,7 @@ static int create(const char *before, bool common, const struct wm_kformat *f,
 	wm_text_str(&b.schema, before);
 	for (unsigned i = common ? 1 : f->nr_common; i < f->nr_fields; i++) {
 		if (f->fields[i].bytes || f->fields[i].flags & WM_KFIELD_TAIL)
-			add_field(&b, &f->fields[i]);
+			transcode_add_field(&b, &f->fields[i]);
 	}
 	err = build_class(&b, f, diag);
 	wm_text_done(&b.schema);
@@ -208,14 +209,14 @@ int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
 		    struct wm_diag *diag)
 {
-	return create("", common, f, m, print, ret, diag);
+	return transcode_create("", common, f, m, print, ret, diag);
 }
 
 int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
 			   const struct wm_kmachine *m, const struct wm_kprint *print,
 			   struct wm_kplan **ret, struct wm_diag *diag)
 {
-	return create(schema ? schema : "", false, f, m, print, ret, diag);
+	return transcode_create(schema ? schema : "", false, f, m, print, ret, diag);
 }
 
 void wm_kplan_destroy(struct wm_kplan *p)
@@ -256,7 +257,7 @@ static void copy_elements(unsigned char *out, const unsigned char *in, uint32_t 
 	}
 }
 
-static size_t put_string(unsigned char *out, const unsigned char *in, uint32_t bytes)
+static size_t transcode_put_string(unsigned char *out, const unsigned char *in, uint32_t bytes)
 {
 	size_t n = strnlen((const char *)in, bytes);
 
@@ -265,8 +266,8 @@ static size_t put_string(unsigned char *out, const unsigned char *in, uint32_t b
 	return n + 1;
 }
 
-static size_t put_list(const struct wm_kplan *p, const struct step *s, unsigned char *out,
-		       const unsigned char *in, uint32_t bytes)
+static size_t transcode_put_list(const struct wm_kplan *p, const struct step *s, unsigned char *out,
+				 const unsigned char *in, uint32_t bytes)
 {
 	uint32_t nr = bytes / s->width;
 
@@ -295,9 +296,9 @@ static size_t put_dynamic(const struct wm_kplan *p, const struct step *s, unsign
 			  const unsigned char *in, uint32_t bytes)
 {
 	if (s->kind == STEP_STRING)
-		return put_string(out, in, bytes);
+		return transcode_put_string(out, in, bytes);
 	if (s->kind == STEP_LIST)
-		return put_list(p, s, out, in, bytes);
+		return transcode_put_list(p, s, out, in, bytes);
 	return put_bits(p, out, in, bytes);
 }
 

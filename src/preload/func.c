@@ -25,7 +25,7 @@ WAYMARK_EVENT(func, exit, WAYMARK_ARGS(void *, function, void *, caller),
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
  * process ends, and the calls of destructors that run later must be recorded.
  */
-__attribute__((destructor, no_instrument_function)) static void stay(void)
+__attribute__((destructor, no_instrument_function)) static void func_stay(void)
 {
 	waymark_module.state = 0;
 }

@@ -51,8 +51,8 @@ WAYMARK_EVENT(malloc, memalign,
 			     (ptr, caller, caller)));
 
 /*
- * The functions of the next allocator. Every resolve() writes the same values, for all functions or
- * none, except reallocarray and pvalloc, which not every libc has.
+ * The functions of the next allocator. Every malloc_resolve() writes the same values, for all
+ * functions or none, except reallocarray and pvalloc, which not every libc has.
  */
 static struct {
 	void *(*malloc)(size_t);
@@ -142,7 +142,7 @@ static void *careful_realloc(void *old, size_t size)
  * Finding the next allocator
  * ------------------------------------------------------------------ */
 
-static void find(void *ret_function, const char *name)
+static void malloc_find(void *ret_function, const char *name)
 {
 	void *p = dlsym(RTLD_NEXT, name);
 
@@ -151,16 +151,16 @@ static void find(void *ret_function, const char *name)
 
 static void find_all(void)
 {
-	find(&next.calloc, "calloc");
-	find(&next.reallocarray, "reallocarray");
-	find(&next.aligned_alloc, "aligned_alloc");
-	find(&next.posix_memalign, "posix_memalign");
-	find(&next.memalign, "memalign");
-	find(&next.valloc, "valloc");
-	find(&next.pvalloc, "pvalloc");
-	find(&real_free, "free");
-	find(&real_realloc, "realloc");
-	find(&next.malloc, "malloc");
+	malloc_find(&next.calloc, "calloc");
+	malloc_find(&next.reallocarray, "reallocarray");
+	malloc_find(&next.aligned_alloc, "aligned_alloc");
+	malloc_find(&next.posix_memalign, "posix_memalign");
+	malloc_find(&next.memalign, "memalign");
+	malloc_find(&next.valloc, "valloc");
+	malloc_find(&next.pvalloc, "pvalloc");
+	malloc_find(&real_free, "free");
+	malloc_find(&real_realloc, "realloc");
+	malloc_find(&next.malloc, "malloc");
 	next.realloc = real_realloc;
 	next.free = real_free;
 	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED)) {
@@ -176,7 +176,7 @@ static void find_all(void)
  * libraries' constructors would be missed; but not before libc has its environment, which the
  * runtime reads to find the recorder.
  */
-static COLD bool resolve(void)
+static COLD bool malloc_resolve(void)
 {
 	int saved = errno;
 
@@ -191,20 +191,21 @@ static COLD bool resolve(void)
 	return true;
 }
 
-#define READY(function) (__builtin_expect(next.function != NULL, 1) || (resolve() && next.function))
+#define READY(function)                                                                            \
+	(__builtin_expect(next.function != NULL, 1) || (malloc_resolve() && next.function))
 
-/* Ensures that resolve() has run before main(); usually an earlier call has done that. */
-__attribute__((constructor(101))) static void constructor(void)
+/* Ensures that malloc_resolve() has run before main(); usually an earlier call has done that. */
+__attribute__((constructor(101))) static void malloc_constructor(void)
 {
 	if (!next.malloc)
-		(void)resolve();
+		(void)malloc_resolve();
 }
 
 /*
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
  * process ends, and the allocations of destructors that run later must be recorded.
  */
-__attribute__((destructor)) static void stay(void)
+__attribute__((destructor)) static void malloc_stay(void)
 {
 	waymark_module.state = 0;
 }

@@ -128,18 +128,18 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
 #define MEMBER(name, version) __typeof__(name) *name;
 static struct {
 	FUNCTIONS(MEMBER)
-} next;            /* every resolve() writes the same values */
+} next;            /* every locks_resolve() writes the same values */
 static bool ready; /* `next` is complete */
 
-static int missing(void)
+static int locks_missing(void)
 {
 	return ENOSYS; /* this libc is older than the program */
 }
 
-static void find(void *ret_function, const char *name, const char *version)
+static void locks_find(void *ret_function, const char *name, const char *version)
 {
 	void *p = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-	int (*none)(void) = missing;
+	int (*none)(void) = locks_missing;
 
 	if (!p)
 		p = dlsym(RTLD_NEXT, name);
@@ -153,11 +153,11 @@ static void find(void *ret_function, const char *name, const char *version)
  * that calls in libraries' constructors are recorded; but not before libc has its environment,
  * which the runtime reads to find the recorder.
  */
-static COLD void resolve(void)
+static COLD void locks_resolve(void)
 {
 	int saved = errno;
 
-#define FIND(name, version) find(&next.name, #name, version);
+#define FIND(name, version) locks_find(&next.name, #name, version);
 	FUNCTIONS(FIND)
 	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 	if (environ)
@@ -168,10 +168,10 @@ static COLD void resolve(void)
 WAYMARK_INLINE void prepare(void)
 {
 	if (__builtin_expect(!__atomic_load_n(&ready, __ATOMIC_ACQUIRE), 0))
-		resolve();
+		locks_resolve();
 }
 
-__attribute__((constructor(101))) static void constructor(void)
+__attribute__((constructor(101))) static void locks_constructor(void)
 {
 	prepare();
 }
@@ -180,7 +180,7 @@ __attribute__((constructor(101))) static void constructor(void)
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
  * process ends, and the calls of destructors that run later must be recorded.
  */
-__attribute__((destructor)) static void stay(void)
+__attribute__((destructor)) static void locks_stay(void)
 {
 	waymark_module.state = 0;
 }

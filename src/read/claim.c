@@ -34,7 +34,7 @@ int wm_claims_add(struct wm_claims *c, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-static int by_begin(const void *a, const void *b)
+static int claim_by_begin(const void *a, const void *b)
 {
 	const struct wm_claim *x = a, *y = b;
 
@@ -90,7 +90,7 @@ int wm_claims_tell(struct wm_claims *c, const struct wm_claims_of *of)
 	int err = room ? 0 : -ENOMEM;
 
 	if (c->nr)
-		qsort(c->list, c->nr, sizeof(*c->list), by_begin);
+		qsort(c->list, c->nr, sizeof(*c->list), claim_by_begin);
 	for (uint32_t i = 0; !err && i <= c->nr && at < end; i++) {
 		uint64_t next = i < c->nr && c->list[i].begin < end ? c->list[i].begin : end;
 

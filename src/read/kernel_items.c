@@ -36,8 +36,8 @@ static bool is_list(const struct wm_kfield *f)
 	return f->flags & WM_KFIELD_ARRAY;
 }
 
-static int make_type(struct wm_arena *arena, const struct wm_kprint *print,
-		     const struct wm_kfield *f, const struct wm_type **ret)
+static int kernel_items_make_type(struct wm_arena *arena, const struct wm_kprint *print,
+				  const struct wm_kfield *f, const struct wm_type **ret)
 {
 	struct wm_type *number, *list;
 
@@ -73,7 +73,7 @@ int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
 	if (!t || !members)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
-		int err = make_type(arena, print, &fields[i], &members[i].type);
+		int err = kernel_items_make_type(arena, print, &fields[i], &members[i].type);
 
 		members[i].name = fields[i].name;
 		if (err)
@@ -103,7 +103,7 @@ static bool add_text(struct wm_batch *b, const struct wm_member *m, struct value
 	return true;
 }
 
-static bool add_bytes(struct wm_batch *b, const struct wm_member *m, struct value v)
+static bool kernel_items_add_bytes(struct wm_batch *b, const struct wm_member *m, struct value v)
 {
 	struct wm_item *i;
 
@@ -115,7 +115,8 @@ static bool add_bytes(struct wm_batch *b, const struct wm_member *m, struct valu
 	return true;
 }
 
-static uint64_t number(const struct wm_type *t, const unsigned char *p, unsigned width, bool swap)
+static uint64_t kernel_items_number(const struct wm_type *t, const unsigned char *p, unsigned width,
+				    bool swap)
 {
 	if (t->kind == WM_TYPE_SIGNED)
 		return (uint64_t)wm_get_int(p, width, swap);
@@ -140,14 +141,14 @@ static bool add_list(const struct wm_kmachine *k, struct wm_batch *b, const stru
 	list->count = nr;
 	for (uint32_t i = 0; i < nr; i++)
 		wm_batch_item(b, element)->u =
-		    number(element->type, v.data + i * width, width, k->swap);
+		    kernel_items_number(element->type, v.data + i * width, width, k->swap);
 	list->next = b->nr_items;
 	return true;
 }
 
 /* Adds an array of the kernel's longs as 64-bit numbers. */
-static bool add_words(const struct wm_kmachine *k, struct wm_batch *b, const struct wm_member *m,
-		      struct value v)
+static bool kernel_items_add_words(const struct wm_kmachine *k, struct wm_batch *b,
+				   const struct wm_member *m, struct value v)
 {
 	uint32_t width = k->long_bytes, nr = (v.bytes + 7) / 8;
 	struct wm_item *list;
@@ -167,17 +168,20 @@ static bool add_words(const struct wm_kmachine *k, struct wm_batch *b, const str
 	return true;
 }
 
-static bool add_number(const struct wm_kmachine *k, struct wm_batch *b, const struct wm_member *m,
-		       const struct wm_kfield *f, struct value v)
+static bool kernel_items_add_number(const struct wm_kmachine *k, struct wm_batch *b,
+				    const struct wm_member *m, const struct wm_kfield *f,
+				    struct value v)
 {
 	if (!wm_batch_room(b, 1))
 		return false;
-	wm_batch_item(b, m)->u = v.data ? number(m->type, v.data, f->element_bytes, k->swap) : 0;
+	wm_batch_item(b, m)->u =
+	    v.data ? kernel_items_number(m->type, v.data, f->element_bytes, k->swap) : 0;
 	return true;
 }
 
-static bool add_field(const struct wm_kmachine *k, struct wm_batch *b, const struct wm_member *m,
-		      const struct wm_kfield *f, const unsigned char *record, uint32_t bytes)
+static bool kernel_items_add_field(const struct wm_kmachine *k, struct wm_batch *b,
+				   const struct wm_member *m, const struct wm_kfield *f,
+				   const unsigned char *record, uint32_t bytes)
 {
 	struct value v;
 
@@ -186,12 +190,12 @@ static bool add_field(const struct wm_kmachine *k, struct wm_batch *b, const str
 	case WM_TYPE_STRING:
 		return add_text(b, m, v);
 	case WM_TYPE_BYTES:
-		return add_bytes(b, m, v);
+		return kernel_items_add_bytes(b, m, v);
 	case WM_TYPE_LIST:
-		return f->flags & WM_KFIELD_BITMASK ? add_words(k, b, m, v)
+		return f->flags & WM_KFIELD_BITMASK ? kernel_items_add_words(k, b, m, v)
 						    : add_list(k, b, m, f, v);
 	default:
-		return add_number(k, b, m, f, v);
+		return kernel_items_add_number(k, b, m, f, v);
 	}
 }
 
@@ -200,7 +204,7 @@ bool wm_kernel_items(const struct wm_kmachine *k, const struct wm_type *part,
 		     struct wm_batch *b)
 {
 	for (uint32_t i = 0; i < part->nr_members; i++) {
-		if (!add_field(k, b, &part->members[i], &fields[i], record, bytes))
+		if (!kernel_items_add_field(k, b, &part->members[i], &fields[i], record, bytes))
 			return false;
 	}
 	return true;

@@ -25,7 +25,7 @@ static const struct wm_reader_ops *const formats[] = {
 };
 
 /* Reads the first bytes of a file; a folder has none. Returns their number or -errno. */
-static ssize_t read_head(const char *path, unsigned char *head, bool *ret_is_folder)
+static ssize_t read_open_head(const char *path, unsigned char *head, bool *ret_is_folder)
 {
 	struct stat st;
 	ssize_t got;
@@ -52,7 +52,7 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 {
 	unsigned char head[HEAD_BYTES];
 	bool is_folder;
-	ssize_t got = read_head(path, head, &is_folder);
+	ssize_t got = read_open_head(path, head, &is_folder);
 
 	if (got < 0) {
 		*ret_err = wm_diag_set(diag, (int)got, path, -1, "cannot be read: %s",
@@ -75,7 +75,7 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
  * Completes an error message: it always names a file and an offset, here the path of the trace and
  * 0 unless the format set them.
  */
-static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
+static int read_open_refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
 {
 	if (diag && !diag->sentence[0])
 		(void)wm_diag_set(diag, err, path, 0, "cannot be read: %s", strerror(-err));
@@ -106,7 +106,7 @@ int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 		*diag = (struct wm_diag){.offset = -1};
 	err = ops->open(t, path, diag);
 	if (err)
-		return refuse(t, path, err, diag);
+		return read_open_refuse(t, path, err, diag);
 	*ret = t;
 	return 0;
 }

@@ -35,7 +35,7 @@ struct reading {
 	void *data;
 };
 
-static void read_chunk(struct wm_pool *p, uint32_t index, void *data)
+static void counts_read_chunk(struct wm_pool *p, uint32_t index, void *data)
 {
 	const struct reading *r = data;
 	struct wm_chunk *c = wm_pool_chunk(p, index);
@@ -72,5 +72,5 @@ void wm_counts_read(struct wm_pool *p, uint32_t nr_ids, wm_counts_fn *fn, void *
 {
 	struct reading r = {nr_ids, fn, data};
 
-	each_chunk(p, read_chunk, &r);
+	each_chunk(p, counts_read_chunk, &r);
 }

@@ -70,7 +70,7 @@ static uint32_t shelf_high(const struct shelf *s)
 
 /* --- layout ----------------------------------------------------------- */
 
-static uint64_t round_up(uint64_t n, uint64_t power_of_two)
+static uint64_t pool_round_up(uint64_t n, uint64_t power_of_two)
 {
 	return (n + power_of_two - 1) & ~(power_of_two - 1);
 }
@@ -88,9 +88,9 @@ int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o)
 	nr_big = (o->buffer_bytes + big_bytes - 1) / big_bytes;
 	if (nr_big > WM_POOL_BIG_MAX)
 		return -EINVAL;
-	small_offset =
-	    WM_POOL_PAGE +
-	    round_up((nr_small + nr_big) * (sizeof(uint64_t) + sizeof(uint16_t)), WM_POOL_PAGE);
+	small_offset = WM_POOL_PAGE +
+		       pool_round_up((nr_small + nr_big) * (sizeof(uint64_t) + sizeof(uint16_t)),
+				     WM_POOL_PAGE);
 	big_offset = small_offset + (uint64_t)nr_small * WM_POOL_SMALL_BYTES;
 	bytes = big_offset + nr_big * big_bytes;
 	if (bytes > WM_POOL_BYTES_MAX)
@@ -271,8 +271,8 @@ static int64_t find_oldest(const struct shelf *s, uint64_t owner, uint64_t *ret_
 	}
 }
 
-static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t owner,
-		    uint64_t *ret_was)
+static int64_t pool_find(const struct wm_pool *p, const struct shelf *s, uint64_t owner,
+			 uint64_t *ret_was)
 {
 	int64_t i = find_free(s, owner, ret_was);
 
@@ -316,7 +316,7 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 	struct wm_chunk *c;
 	uint32_t generation;
 	uint64_t was = 0;
-	int64_t i = find(p, &s, wm_state_owned(0, tid, level), &was);
+	int64_t i = pool_find(p, &s, wm_state_owned(0, tid, level), &was);
 
 	if (i == NONE)
 		return -EAGAIN;

@@ -102,7 +102,7 @@ uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index)
 }
 
 /* Every record has at least 8 bytes, and the first begins right after the header. */
-static int take_apart(uint64_t word, uint32_t chunk_bytes, struct wm_commit *ret)
+static int pool_reader_take_apart(uint64_t word, uint32_t chunk_bytes, struct wm_commit *ret)
 {
 	struct wm_commit c = {
 	    .end_bytes = (uint32_t)(word & END_MASK) * 8,
@@ -138,7 +138,8 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 
 	if (wm_state_generation(now) != generation)
 		return -ESTALE;
-	return take_apart(begun == generation ? word : 0, wm_pool_chunk_bytes(p, index), ret);
+	return pool_reader_take_apart(begun == generation ? word : 0, wm_pool_chunk_bytes(p, index),
+				      ret);
 }
 
 bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state)

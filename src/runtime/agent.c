@@ -37,7 +37,7 @@ static void on_message(unsigned k, const struct wm_msg *m)
 	wm_unlock();
 }
 
-static void on_readable(unsigned k)
+static void agent_on_readable(unsigned k)
 {
 	struct wm_guest_session *s = &wm_rt.session[k];
 	union {
@@ -112,7 +112,7 @@ static void agent_main(void)
 		(void)WM_SYS_6(SYS_ppoll, p, WM_SLOTS, &tick, 0, 0, 0);
 		for (unsigned k = 0; k < WM_SLOTS; k++)
 			if (p[k].fd >= 0 && p[k].revents)
-				on_readable(k);
+				agent_on_readable(k);
 		leave_closed();
 		(void)wm_thread_reap(16);
 	}

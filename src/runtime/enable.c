@@ -43,7 +43,7 @@ struct start {
 	long tool;
 };
 
-static bool begins(const char *s, const char *with)
+static bool enable_begins(const char *s, const char *with)
 {
 	while (*with)
 		if (*s++ != *with++)
@@ -112,7 +112,7 @@ static void add_globs(struct start *s, const char *list)
 	}
 }
 
-static void put_number(char *to, uint32_t v)
+static void enable_put_number(char *to, uint32_t v)
 {
 	char digits[12];
 	int n = 0;
@@ -134,7 +134,8 @@ static bool clean_environment(struct start *s)
 		n++;
 	s->envp = wm_sys_map((n + 1) * sizeof(*s->envp));
 	for (size_t i = 0; s->envp && i < n; i++)
-		if (!begins(environ[i], "WAYMARK_") && !begins(environ[i], "LD_PRELOAD="))
+		if (!enable_begins(environ[i], "WAYMARK_") &&
+		    !enable_begins(environ[i], "LD_PRELOAD="))
 			s->envp[k++] = environ[i];
 	return s->envp != NULL;
 }
@@ -209,7 +210,7 @@ void wm_enable_from_environment(const char *globs)
 		add_arg(s, (char *)(uintptr_t)output);
 	}
 	add_globs(s, globs);
-	put_number(s->pid, wm_sys_pid());
+	enable_put_number(s->pid, wm_sys_pid());
 	add_arg(s, "-p");
 	add_arg(s, s->pid);
 	if (clean_environment(s)) {

@@ -66,7 +66,7 @@ static void fill_contexts(struct hit *h, uint32_t needs)
 		(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, h->contexts.comm);
 }
 
-static bool passes(struct hit *h, const struct wm_plan_slot *p)
+static bool gate_passes(struct hit *h, const struct wm_plan_slot *p)
 {
 	if (!p->nr_filters)
 		return true;
@@ -138,7 +138,7 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 }
 
 /* Writes the contexts, which precede the fields, at q. Returns the position after them. */
-static unsigned char *put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
+static unsigned char *gate_put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
 {
 	if (contexts & WM_CONTEXT_CPU) {
 		uint32_t cpu = current_cpu();
@@ -176,8 +176,8 @@ static void commit(struct waymark_writer *w, unsigned char *q, uint64_t now, uin
 	wm_store_release((uint64_t *)w->base, word);
 }
 
-static void record(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
-		   struct waymark_writer *w, struct wm_level *l)
+static void gate_record(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
+			struct waymark_writer *w, struct wm_level *l)
 {
 	uint32_t need = 8 + contexts_bytes_most(p->contexts) + h->bytes + 8;
 	unsigned char *q;
@@ -187,7 +187,7 @@ static void record(struct hit *h, struct wm_guest_session *s, const struct wm_pl
 		if (!wm_chunk_next(s, w, l, h->thread, h->level))
 			return;
 	}
-	q = put_contexts(h, w->pos + 8, p->contexts);
+	q = gate_put_contexts(h, w->pos + 8, p->contexts);
 	wm_mem_copy(q, h->fields, h->bytes);
 	q += h->bytes;
 	while ((uintptr_t)q & 7)
@@ -196,8 +196,8 @@ static void record(struct hit *h, struct wm_guest_session *s, const struct wm_pl
 }
 
 /* Only this thread at this level writes the count, so an ordinary store suffices. */
-static void count(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
-		  struct waymark_writer *w, struct wm_level *l)
+static void gate_count(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
+		       struct waymark_writer *w, struct wm_level *l)
 {
 	uint32_t at = wm_counts_at(p->id);
 	uint64_t *to;
@@ -234,7 +234,7 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 		wm_pool_lost(s->pool, WM_LOST_TOO_BIG, 1);
 		return;
 	}
-	if (!passes(h, p))
+	if (!gate_passes(h, p))
 		return;
 	if (slot) {
 		struct wm_thread_extra *x = extra_of(h->thread);
@@ -246,9 +246,9 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 		l = &x->level[slot - 1][h->level];
 	}
 	if (s->counts)
-		count(h, s, p, w, l);
+		gate_count(h, s, p, w, l);
 	else
-		record(h, s, p, w, l);
+		gate_record(h, s, p, w, l);
 }
 
 /*

@@ -35,7 +35,7 @@ bool wm_mark_callbacks(const struct waymark_desc *d)
 	return wm_probe_kind_of(d->kind) != WM_PROBE_TYPED;
 }
 
-static const char *text(const struct waymark_desc *d, int i)
+static const char *mark_text(const struct waymark_desc *d, int i)
 {
 	const char *p = (const char *)(d + 1) + 8 * d->nr_values;
 
@@ -46,20 +46,20 @@ static const char *text(const struct waymark_desc *d, int i)
 
 const char *wm_desc_name(const struct waymark_desc *d)
 {
-	return text(d, 1);
+	return mark_text(d, 1);
 }
 
 const char *wm_desc_format(const struct waymark_desc *d)
 {
-	return text(d, 3);
+	return mark_text(d, 3);
 }
 
 /* ------------------------------------------------------------------ *
  * Callbacks
  * ------------------------------------------------------------------ */
 
-static unsigned decode(const struct waymark_desc *d, const unsigned char *slots,
-		       struct waymark_mark_arg *ret)
+static unsigned mark_decode(const struct waymark_desc *d, const unsigned char *slots,
+			    struct waymark_mark_arg *ret)
 {
 	const int64_t *type = (const int64_t *)(const void *)(d + 1);
 	unsigned n;
@@ -90,7 +90,7 @@ static void run_mark(const struct wm_plan *plan, const unsigned char *slots)
 {
 	const char *format = wm_desc_format(plan->mark);
 	struct waymark_mark_arg args[ARGS_MAX];
-	unsigned nr = decode(plan->mark, slots, args);
+	unsigned nr = mark_decode(plan->mark, slots, args);
 
 	for (uint32_t i = 0; i < plan->nr_probes; i++)
 		((waymark_mark_callback)plan->probe[i].fn)(plan->probe[i].data, format, args, nr);

@@ -22,7 +22,7 @@ static int mem_fd =
     -1;
 static bool wrote; /* something was written since wm_patch_begin() */
 
-static unsigned char *address_of(const int32_t *word)
+static unsigned char *patch_address_of(const int32_t *word)
 {
 	return (unsigned char *)(uintptr_t)((intptr_t)word + *word);
 }
@@ -101,7 +101,7 @@ void wm_patch_forked(void)
 #if defined(__x86_64__)
 bool wm_patch_site(const struct waymark_site *site, bool on)
 {
-	unsigned char *at = address_of(&site->insn);
+	unsigned char *at = patch_address_of(&site->insn);
 	const unsigned char now = *at, wanted = on ? 0xe9 : 0xa9;
 
 	if (now != 0xa9 && now != 0xe9)
@@ -114,8 +114,8 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 #else
 bool wm_patch_site(const struct waymark_site *site, bool on)
 {
-	unsigned char *at = address_of(&site->insn);
-	intptr_t distance = address_of(&site->target) - at;
+	unsigned char *at = patch_address_of(&site->insn);
+	intptr_t distance = patch_address_of(&site->target) - at;
 	const uint32_t nop = 0xd503201f;
 	uint32_t branch = 0x14000000u | ((uint32_t)(distance >> 2) & 0x3ffffff);
 	uint32_t now = *(const uint32_t *)(const void *)at, wanted = on ? branch : nop;
@@ -172,10 +172,10 @@ on:
 
 unsigned char *wm_patch_private(void)
 {
-	return address_of(&private_site()->insn);
+	return patch_address_of(&private_site()->insn);
 }
 
-static bool works(enum wm_patch_way candidate)
+static bool patch_works(enum wm_patch_way candidate)
 {
 	bool jumped;
 
@@ -194,7 +194,7 @@ enum wm_patch_way wm_patch_init(bool refuse)
 		return way;
 	if (refuse) {
 		way = WM_PATCH_NONE;
-	} else if (!works(WM_PATCH_MEM) && !works(WM_PATCH_MPROTECT)) {
+	} else if (!patch_works(WM_PATCH_MEM) && !patch_works(WM_PATCH_MPROTECT)) {
 		way = WM_PATCH_NONE;
 	}
 	return way;

@@ -43,8 +43,8 @@ struct draft {
 };
 static struct draft *draft;
 
-static bool add_filter(struct wm_plan_slot *p, const struct wm_guest_rule *r,
-		       const struct wm_event_entry *e)
+static bool plan_add_filter(struct wm_plan_slot *p, const struct wm_guest_rule *r,
+			    const struct wm_event_entry *e)
 {
 	unsigned char *at = draft->storage + draft->used;
 	int64_t n = p->nr_filters < WM_FILTERS_MAX
@@ -95,7 +95,7 @@ static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry 
 			off = true;
 		} else if (!r->filter_bytes) {
 			all = true;
-		} else if (!add_filter(p, r, e)) {
+		} else if (!plan_add_filter(p, r, e)) {
 			unfit = true;
 			too_many = too_many || p->nr_filters == WM_FILTERS_MAX;
 			set_bit(s->unfit, i);
@@ -186,7 +186,7 @@ static bool plan_is_direct(const struct wm_plan *p)
 }
 
 /* Step 1 of an update, for one event. */
-static void compute(struct wm_event_entry *e)
+static void plan_compute(struct wm_event_entry *e)
 {
 	struct wm_plan *p = &draft->plan;
 	bool any = false;
@@ -236,12 +236,12 @@ static bool falls_asleep(const struct wm_event_entry *e)
 	       (e->enabled || e->word == WORD_UNKNOWN);
 }
 
-static bool is_on(const struct wm_event_entry *e)
+static bool plan_is_on(const struct wm_event_entry *e)
 {
 	return e->enabled;
 }
 
-static void flip(const struct wm_site_ref *r, bool on)
+static void plan_flip(const struct wm_site_ref *r, bool on)
 {
 	struct waymark_event_state *event = wm_site_event(r->site);
 
@@ -282,7 +282,7 @@ static void flip_module(struct wm_guest_module *m, bool on,
 		(void)wm_window_open(first, last + 1);
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && such(m->ref[i].entry))
-			flip(&m->ref[i], on);
+			plan_flip(&m->ref[i], on);
 	wm_rt.refused += wm_window_close();
 }
 
@@ -310,7 +310,7 @@ static void set_states(const struct wm_event_entry *e)
 	}
 }
 
-static void settle(struct wm_event_entry *e)
+static void plan_settle(struct wm_event_entry *e)
 {
 	if (e->plan) {
 		e->plan->next_retired = retired;
@@ -336,7 +336,7 @@ static void publish(void)
 	flip_all(true, wakes);
 	for (e = wm_rt.events; e; e = e->next)
 		if (e->changed)
-			settle(e);
+			plan_settle(e);
 	publishing = false;
 }
 
@@ -354,7 +354,7 @@ static void free_retired(void)
 	}
 }
 
-static bool begin(void)
+static bool plan_begin(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (wm_rt.session[k].active)
@@ -383,7 +383,7 @@ static void compute_carriers(const struct wm_event_entry *l)
 {
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
 		if (wm_link_rides(l, e))
-			compute(e);
+			plan_compute(e);
 }
 
 /* Steps 2 to 4 of an update. */
@@ -401,23 +401,23 @@ void wm_plan_update_all(void)
 {
 	struct wm_event_entry *e;
 
-	if (!begin())
+	if (!plan_begin())
 		return;
 	for (e = publishing ? wm_rt.events : NULL; e; e = e->next)
 		e->word = WORD_UNKNOWN;
 	for (e = wm_link_first(); e; e = e->next_linked)
-		compute(e);
+		plan_compute(e);
 	for (e = wm_rt.events; e; e = e->next)
 		if (!is_linked(e))
-			compute(e);
+			plan_compute(e);
 	publish_all();
 }
 
 void wm_plan_update_event(struct wm_event_entry *e)
 {
-	if (!begin())
+	if (!plan_begin())
 		return;
-	compute(e);
+	plan_compute(e);
 	if (is_linked(e))
 		compute_carriers(e);
 	publish_all();
@@ -427,16 +427,16 @@ void wm_plan_update_module(struct wm_guest_module *m)
 {
 	uint32_t nr_linked = 0;
 
-	if (!begin())
+	if (!plan_begin())
 		return;
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && is_linked(m->ref[i].entry)) {
-			compute(m->ref[i].entry);
+			plan_compute(m->ref[i].entry);
 			nr_linked++;
 		}
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && !is_linked(m->ref[i].entry) && !m->ref[i].entry->enabled)
-			compute(m->ref[i].entry);
+			plan_compute(m->ref[i].entry);
 	for (uint32_t i = 0; nr_linked && i < m->nr_sites; i++)
 		if (m->ref[i].entry && is_linked(m->ref[i].entry))
 			compute_carriers(m->ref[i].entry);
@@ -449,7 +449,7 @@ void wm_plan_update_module(struct wm_guest_module *m)
 	}
 	publish(); /* flips all sites of changed events, including those in this module */
 	/* And flips this module's sites of events that were on before. */
-	flip_module(m, true, is_on);
+	flip_module(m, true, plan_is_on);
 	wm_patch_end();
 	free_retired();
 	wm_guest_session_counts();
@@ -459,7 +459,7 @@ void wm_plan_links_lost(struct wm_guest_module *m)
 {
 	uint32_t nr_linked = 0;
 
-	if (!begin())
+	if (!plan_begin())
 		return;
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && is_linked(m->ref[i].entry)) {

@@ -32,7 +32,7 @@ static uint64_t hash_text(const char *s)
 }
 
 /* Writes "provider:name" to to[256]; returns its length, or 0 when it is too long. */
-static uint32_t join_name(char *to, const char *provider, const char *name)
+static uint32_t probe_join_name(char *to, const char *provider, const char *name)
 {
 	size_t a = wm_str_len(provider), b = wm_str_len(name);
 	if (a + b + 2 > 256)
@@ -113,7 +113,7 @@ static int look_around(const struct wm_registration *wanted, struct wm_registrat
 	return wanted->kind == WM_PROBE_MARK && other_format(wanted) ? -1 : 0;
 }
 
-static int connect(struct wm_registration *wanted)
+static int probe_connect(struct wm_registration *wanted)
 {
 	struct wm_registration *r;
 	uint32_t same;
@@ -138,10 +138,10 @@ static int connect(struct wm_registration *wanted)
 	return 0;
 }
 
-static bool fill(struct wm_registration *r, enum wm_probe_kind kind, const char *provider,
-		 const char *name, const char *prototype, void (*fn)(void), void *data)
+static bool probe_fill(struct wm_registration *r, enum wm_probe_kind kind, const char *provider,
+		       const char *name, const char *prototype, void (*fn)(void), void *data)
 {
-	r->bytes = join_name(r->name, provider, name);
+	r->bytes = probe_join_name(r->name, provider, name);
 	r->prototype = hash_text(prototype);
 	r->kind = kind;
 	r->fn = fn;
@@ -156,10 +156,10 @@ int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *
 	struct wm_registration wanted;
 	int err;
 
-	if (!fill(&wanted, kind, provider, name, prototype, fn, data))
+	if (!probe_fill(&wanted, kind, provider, name, prototype, fn, data))
 		return -EINVAL;
 	wm_lock();
-	err = connect(&wanted);
+	err = probe_connect(&wanted);
 	wm_unlock();
 	return err;
 }
@@ -170,7 +170,7 @@ int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const cha
 	struct wm_registration gone, *r;
 	int ret = -ENOENT;
 
-	if (!fill(&gone, kind, provider, name, prototype, fn, data))
+	if (!probe_fill(&gone, kind, provider, name, prototype, fn, data))
 		return -EINVAL;
 	wm_lock();
 	for (r = wm_rt.probes; r; r = r->next)

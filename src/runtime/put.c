@@ -19,7 +19,7 @@ unsigned char *wm_put_chars(unsigned char *to, const char *s, uint64_t bytes);
  * Returns the end of the memory that the record may use: the end of the scratch buffer when `to` is
  * in it, else that of the chunk.
  */
-static uintptr_t limit(const unsigned char *to)
+static uintptr_t put_limit(const unsigned char *to)
 {
 	const struct waymark_writer *w = wm_current - 1;
 	uintptr_t scratch = (uintptr_t)w->scratch;
@@ -31,7 +31,7 @@ static uintptr_t limit(const unsigned char *to)
 
 unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after)
 {
-	uintptr_t most = limit(to) - after; /* the last position where the NUL may be written */
+	uintptr_t most = put_limit(to) - after; /* the last position where the NUL may be written */
 
 	for (; (uintptr_t)to <= most; to++)
 		if (!(*to = (unsigned char)*s++))
@@ -42,7 +42,7 @@ unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after)
 unsigned char *wm_put_bytes(unsigned char *to, const unsigned char *from, uint64_t bytes_after)
 {
 	uint64_t bytes = bytes_after << 16 >> 16;
-	uintptr_t end = limit(to) - (bytes_after >> 48);
+	uintptr_t end = put_limit(to) - (bytes_after >> 48);
 
 	if (end < (uintptr_t)to || bytes > end - (uintptr_t)to)
 		return NULL;

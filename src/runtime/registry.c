@@ -59,7 +59,7 @@ static void read_notes(struct wm_guest_module *m, const unsigned char *p, size_t
 	}
 }
 
-static void set_path(struct wm_guest_module *m, const char *path)
+static void registry_set_path(struct wm_guest_module *m, const char *path)
 {
 	size_t n = path ? wm_str_len(path) : 0;
 	if (!n) { /* the name is empty: it is the program itself */
@@ -107,7 +107,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	w->ret->start = start & ~(uintptr_t)4095;
 	w->ret->end = end;
 	find_text(w->ret, info);
-	set_path(w->ret, info->dlpi_name);
+	registry_set_path(w->ret, info->dlpi_name);
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		if (ph->p_type == PT_NOTE && !w->ret->build_id_bytes)
@@ -123,7 +123,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
  * ------------------------------------------------------------------ */
 
 /* The first four strings of the description; false when it is not a valid description. */
-static bool split(const struct waymark_desc *d, const char *text[4], size_t length[4])
+static bool registry_split(const struct waymark_desc *d, const char *text[4], size_t length[4])
 {
 	const char *p, *end;
 
@@ -143,7 +143,7 @@ static bool split(const struct waymark_desc *d, const char *text[4], size_t leng
 	return true;
 }
 
-static uint64_t mix(uint64_t h, const void *p, size_t n)
+static uint64_t registry_mix(uint64_t h, const void *p, size_t n)
 {
 	const unsigned char *b = p;
 	while (n--)
@@ -151,14 +151,15 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 	return h;
 }
 
-static bool same(const struct wm_event_entry *e, const struct waymark_desc *d,
-		 const char *const text[4], const size_t length[4], const char *provider)
+static bool registry_same(const struct wm_event_entry *e, const struct waymark_desc *d,
+			  const char *const text[4], const size_t length[4], const char *provider)
 {
 	const char *t[4];
 	size_t n[4];
 
-	if (!split(e->desc, t, n) || e->desc->kind != d->kind || e->desc->level != d->level ||
-	    e->desc->flags != d->flags || e->desc->nr_values != d->nr_values ||
+	if (!registry_split(e->desc, t, n) || e->desc->kind != d->kind ||
+	    e->desc->level != d->level || e->desc->flags != d->flags ||
+	    e->desc->nr_values != d->nr_values ||
 	    wm_mem_differ(e->desc + 1, d + 1, 8 * d->nr_values))
 		return false;
 	for (int i = 0; i < 4; i++)
@@ -180,13 +181,13 @@ static struct wm_event_entry *entry_of(const struct waymark_desc *d, const char 
 	char *name;
 	uint64_t h = 0xcbf29ce484222325ull;
 
-	if (!split(d, text, length))
+	if (!registry_split(d, text, length))
 		return NULL;
 	for (int i = 0; i < 4; i++)
-		h = mix(h, text[i], length[i] + 1);
+		h = registry_mix(h, text[i], length[i] + 1);
 	bucket = &wm_rt.hash[h % HASH_BUCKETS];
 	for (e = *bucket; e; e = e->next_hash)
-		if (e->hash == h && same(e, d, text, length, provider))
+		if (e->hash == h && registry_same(e, d, text, length, provider))
 			return e;
 	if (wm_rt.nr_events >= WM_EVENTS_MAX)
 		return NULL;
@@ -218,7 +219,7 @@ static struct wm_event_entry *entry_of(const struct waymark_desc *d, const char 
 }
 
 /* Adds the module's sites to the lists of their events. */
-static void connect(struct wm_guest_module *m)
+static void registry_connect(struct wm_guest_module *m)
 {
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
 		const struct waymark_site *site = &m->abi->sites[i];
@@ -271,7 +272,7 @@ void wm_registry_init(void)
 }
 
 /* Fills the table of functions that the module's inline code calls. */
-static void fill(struct waymark_module *abi)
+static void registry_fill(struct waymark_module *abi)
 {
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
 	    wm_entry_probe(void), wm_entry_leave(void), wm_entry_put_string(void),
@@ -310,10 +311,10 @@ int waymark_module_register(struct waymark_module *abi)
 	(void)dl_iterate_phdr(visit, &w);
 	wm_provider_of_path(m->path, m->provider, sizeof(m->provider));
 	abi->provider = m->provider;
-	fill(abi);
+	registry_fill(abi);
 
 	wm_lock();
-	connect(m);
+	registry_connect(m);
 	m->next = wm_rt.modules;
 	wm_rt.modules = m;
 	abi->runtime = m;

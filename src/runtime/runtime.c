@@ -97,7 +97,7 @@ static void after_fork(void)
 		wm_guest_session_hide();
 }
 
-static void set_up(void)
+static void runtime_set_up(void)
 {
 	const char *sessions = getauxval(AT_SECURE) ? NULL : getenv(WM_SESSION_ENV);
 	const char *enable = getauxval(AT_SECURE) ? NULL : getenv("WAYMARK_ENABLE");
@@ -133,13 +133,13 @@ bool wm_runtime_ready(void)
 		static uint32_t once;
 		uint32_t none = 0;
 		if (wm_cas_acq_rel(&once, &none, 1))
-			set_up();
+			runtime_set_up();
 	}
 	return wm_rt.ready;
 }
 
 /* The module constructors of a static program may run earlier; they call wm_runtime_ready(). */
-__attribute__((constructor(101))) static void constructor(void)
+__attribute__((constructor(101))) static void runtime_constructor(void)
 {
 	(void)wm_runtime_ready();
 }

@@ -22,7 +22,7 @@
 
 #define F_LINUX_BASE 1024
 
-static size_t copy_text(char *to, size_t room, const char *from, size_t n)
+static size_t guest_session_copy_text(char *to, size_t room, const char *from, size_t n)
 {
 	n = n < room ? n : room - 1;
 	wm_mem_copy(to, from, n);
@@ -132,13 +132,13 @@ static int connect_socket(struct wm_guest_session *s)
 				       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 		if (folder < 0)
 			return folder;
-		p += copy_text(p, 32, "/proc/self/fd/", 14);
+		p += guest_session_copy_text(p, 32, "/proc/self/fd/", 14);
 		if (folder >= 100)
 			*p++ = (char)('0' + folder / 100 % 10);
 		if (folder >= 10)
 			*p++ = (char)('0' + folder / 10 % 10);
 		*p++ = (char)('0' + folder % 10);
-		copy_text(p, 8, "/sock", 5);
+		guest_session_copy_text(p, 8, "/sock", 5);
 	}
 	fd = WM_SYS_3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	/* A stopped recorder accepts no connections, and its queue may already be full. */
@@ -364,7 +364,7 @@ int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags)
 	if (!s)
 		return -EBUSY; /* all slots for recorders are in use */
 	s->next_id = 0;
-	copy_text(s->folder, sizeof(s->folder), folder, bytes);
+	guest_session_copy_text(s->folder, sizeof(s->folder), folder, bytes);
 	err = open_session(s, flags);
 	if (err < 0)
 		return err;

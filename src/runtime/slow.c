@@ -44,7 +44,7 @@ static struct waymark_writer *early(void)
  * Returns level 0 of the calling thread, busy. Called for its first event, and for the first one
  * after a fork.
  */
-static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
+static struct waymark_writer *slow_join(const struct waymark_writer *w, uintptr_t sp)
 {
 	unsigned swallowed = wm_thread_swallowed(w);
 	struct wm_thread *t;
@@ -101,7 +101,7 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 
 	if (!w->step) {
 		if (wm_writer_is_null(w) || !wm_thread_owned(t) || wm_thread_forked())
-			return join(w, (uintptr_t)__builtin_frame_address(0));
+			return slow_join(w, (uintptr_t)__builtin_frame_address(0));
 		w = wm_thread_take_back(w);
 		if (w->step)
 			return w;
@@ -123,7 +123,7 @@ struct want {
 	uint16_t level;
 };
 
-static int64_t take(struct want *n, bool small)
+static int64_t slow_take(struct want *n, bool small)
 {
 	return wm_pool_take(n->pool, small, n->tid, n->level, wm_clock_now(n->session->clock_kind));
 }
@@ -140,7 +140,7 @@ static int64_t wait_for_chunk(struct want *n)
 		uint32_t now_alive;
 		int64_t index;
 		(void)WM_SYS_2(SYS_nanosleep, &nap, 0);
-		index = take(n, false);
+		index = slow_take(n, false);
 		if (index >= 0)
 			return index;
 		now_alive = wm_load_relaxed(&h->reader_alive);
@@ -153,10 +153,10 @@ static int64_t wait_for_chunk(struct want *n)
 /* Inlined to save the program's stack: this is where an event needs most. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
-	int64_t index = small ? take(n, true) : -EAGAIN;
+	int64_t index = small ? slow_take(n, true) : -EAGAIN;
 
 	if (index < 0)
-		index = take(n, false);
+		index = slow_take(n, false);
 	if (index < 0 && n->session->mode == WM_POOL_BLOCK && n->level == 0)
 		index = wait_for_chunk(n);
 	return index;
@@ -168,7 +168,7 @@ __attribute__((always_inline)) static inline int64_t take_some(struct want *n, b
  * a siglongjmp may end this function anywhere, and then wm_thread_take_back() looks for a chunk to
  * which no writer refers.
  */
-static void let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
+static void slow_let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 {
 	wm_store_relaxed(&w->end, NULL);
 	wm_fence_signal();
@@ -215,9 +215,9 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 	}
 	index = take_some(&n, !mine);
 	if (index < 0 && mine && s->mode == WM_POOL_OVERWRITE) {
-		let_go(&n, w, l->chunk); /* seals the chunk so that it can be overwritten */
+		slow_let_go(&n, w, l->chunk); /* seals the chunk so that it can be overwritten */
 		mine = false;
-		index = take(&n, false);
+		index = slow_take(&n, false);
 	}
 	if (index < 0) {
 		/* The old chunk stays in use, for smaller events. */
@@ -225,7 +225,7 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 		return false;
 	}
 	if (mine)
-		let_go(&n, w, l->chunk);
+		slow_let_go(&n, w, l->chunk);
 	take_on(&n, w, l, (uint32_t)index);
 	wm_fence_signal();
 	if (wm_thread_owned(t))
@@ -292,7 +292,7 @@ bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct
 		return false;
 	}
 	if (mine)
-		let_go(&n, w, l->chunk);
+		slow_let_go(&n, w, l->chunk);
 	count_in(&n, w, l, (uint32_t)index);
 	wm_fence_signal();
 	if (wm_thread_owned(t))

@@ -142,8 +142,8 @@ static uint64_t id_at(struct wm_spans *s, uint32_t below, uintptr_t sp)
 	return depth > below ? s->scope[depth - 1 - below].id : 0;
 }
 
-static uint64_t push(struct wm_spans *s, const struct waymark_event_state *tag,
-		     const struct waymark_event_state *begin, uintptr_t sp)
+static uint64_t span_push(struct wm_spans *s, const struct waymark_event_state *tag,
+			  const struct waymark_event_state *begin, uintptr_t sp)
 {
 	uint64_t id;
 
@@ -160,8 +160,8 @@ static uint64_t push(struct wm_spans *s, const struct waymark_event_state *tag,
 	return id;
 }
 
-static uint64_t pop(struct wm_spans *s, const struct waymark_event_state *tag,
-		    const struct waymark_event_state *begin)
+static uint64_t span_pop(struct wm_spans *s, const struct waymark_event_state *tag,
+			 const struct waymark_event_state *begin)
 {
 	uint32_t i = s->depth;
 	const struct scope *p;
@@ -183,7 +183,7 @@ static uint64_t pop(struct wm_spans *s, const struct waymark_event_state *tag,
 	return p->epoch == wm_load_relaxed(&begin->epoch) ? p->id : 0;
 }
 
-static uint64_t now(void)
+static uint64_t span_now(void)
 {
 	uint32_t kind = WM_CLOCK_CYCLES;
 
@@ -199,15 +199,15 @@ uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
 	struct wm_spans *s;
 
 	if (op == WAYMARK_SPAN_CLOCK)
-		return now();
+		return span_now();
 	s = spans_of(self());
 	if (!s)
 		return 0;
 	switch ((enum waymark_span_op)op) {
 	case WAYMARK_SPAN_PUSH:
-		return push(s, tag, begin, sp);
+		return span_push(s, tag, begin, sp);
 	case WAYMARK_SPAN_POP:
-		return pop(s, tag, begin);
+		return span_pop(s, tag, begin);
 	case WAYMARK_SPAN_NEW:
 		return new_id(s);
 	case WAYMARK_SPAN_CURRENT:

@@ -59,19 +59,19 @@ static struct wm_thread_shadow *shadows; /* one per block; mapped when first nee
 /* Largest `used` of any table so far; a child inherits it. */
 static uint32_t most_used;
 
-static struct table_head *head(void)
+static struct table_head *thread_head(void)
 {
 	return (struct table_head *)table;
 }
 
-static struct wm_thread *block(uint32_t index)
+static struct wm_thread *thread_block(uint32_t index)
 {
 	return (struct wm_thread *)(table + (size_t)index * WM_THREAD_BYTES);
 }
 
 bool wm_thread_forked(void)
 {
-	return table && wm_load_acquire(&head()->magic) == 0;
+	return table && wm_load_acquire(&thread_head()->magic) == 0;
 }
 
 /*
@@ -103,15 +103,15 @@ int wm_thread_init(void)
 		}
 		table = p;
 	}
-	head()->first = head()->used = first_block();
-	head()->hand = 0;
-	wm_store_release(&head()->magic, TABLE_MAGIC);
+	thread_head()->first = thread_head()->used = first_block();
+	thread_head()->hand = 0;
+	wm_store_release(&thread_head()->magic, TABLE_MAGIC);
 	return 0;
 }
 
 uint32_t *wm_thread_lock_word(void)
 {
-	return &head()->lock;
+	return &thread_head()->lock;
 }
 
 static void lay_out(struct wm_thread *t)
@@ -143,13 +143,13 @@ static void note_used(uint32_t used)
  */
 static struct wm_thread *take_block(uint32_t tid)
 {
-	uint32_t used = wm_load_acquire(&head()->used), first = head()->first;
+	uint32_t used = wm_load_acquire(&thread_head()->used), first = thread_head()->first;
 	uint32_t n = used - first < 16 ? used - first : 16;
-	uint32_t hand = wm_add_relaxed(&head()->hand, n);
+	uint32_t hand = wm_add_relaxed(&thread_head()->hand, n);
 	uint32_t free = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct wm_thread *t = block(first + (hand + i) % (used - first));
+		struct wm_thread *t = thread_block(first + (hand + i) % (used - first));
 		if (wm_cas_acq_rel(&t->tid, &free, tid))
 			return t;
 		free = 0;
@@ -157,11 +157,11 @@ static struct wm_thread *take_block(uint32_t tid)
 	for (;;) {
 		if (used >= WM_THREADS_MAX)
 			return NULL;
-		if (!wm_cas_acq_rel(&head()->used, &used, used + 1))
+		if (!wm_cas_acq_rel(&thread_head()->used, &used, used + 1))
 			continue;
 		note_used(used + 1);
-		if (wm_cas_acq_rel(&block(used)->tid, &free, tid))
-			return block(used);
+		if (wm_cas_acq_rel(&thread_block(used)->tid, &free, tid))
+			return thread_block(used);
 		free = 0;
 		used++;
 	}
@@ -226,7 +226,7 @@ static void settle_writer(struct waymark_writer *w, const struct wm_level *l,
 		settle_chunk(w, s);
 }
 
-static void settle(struct wm_thread *t, unsigned level, uint32_t tid)
+static void thread_settle(struct wm_thread *t, unsigned level, uint32_t tid)
 {
 	settle_writer(&t->writer[level], &t->level[level], &wm_rt.session[0], tid, level);
 	for (unsigned k = 1; t->extra && k < WM_SLOTS; k++)
@@ -280,7 +280,7 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 		if (!abandoned(&t->writer[j], sp, &alt))
 			continue;
 		for (unsigned k = j; k < level; k++)
-			settle(t, k, t->tid);
+			thread_settle(t, k, t->tid);
 		t->writer[j].sp = sp;
 		wm_fence_signal();
 		wm_current = &t->writer[j + 1];
@@ -305,12 +305,12 @@ static void seal_all(uint32_t tid)
 
 unsigned wm_thread_reap(unsigned most)
 {
-	uint32_t used = wm_load_acquire(&head()->used), first = head()->first;
-	uint32_t hand = wm_add_relaxed(&head()->hand, most);
+	uint32_t used = wm_load_acquire(&thread_head()->used), first = thread_head()->first;
+	uint32_t hand = wm_add_relaxed(&thread_head()->hand, most);
 	unsigned freed = 0;
 
 	for (uint32_t i = 0; i < most && used > first; i++) {
-		struct wm_thread *t = block(first + (hand + i) % (used - first));
+		struct wm_thread *t = thread_block(first + (hand + i) % (used - first));
 		uint32_t tid = wm_load_acquire(&t->tid), dead = tid;
 		if (!tid || tid == WM_TID_NOBODY || !is_dead(tid))
 			continue;
@@ -320,7 +320,7 @@ unsigned wm_thread_reap(unsigned most)
 		t->current = NULL;
 		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
 			if (t->writer[l].base) /* a handler may have ended the thread in an emit */
-				settle(t, l, dead);
+				thread_settle(t, l, dead);
 		seal_all(dead);
 		lay_out(t);
 		wm_store_release(&t->tid, 0);
@@ -356,7 +356,7 @@ struct seen {
 	uint32_t passes, complex;
 };
 
-static struct seen look(struct wm_thread *t, unsigned level)
+static struct seen thread_look(struct wm_thread *t, unsigned level)
 {
 	return (struct seen){
 	    wm_load_relaxed(&t->writer[level].tally), wm_load_relaxed(&t->writer[level].pos),
@@ -369,7 +369,7 @@ static struct seen look(struct wm_thread *t, unsigned level)
  */
 static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 {
-	struct seen now = look(t, level);
+	struct seen now = thread_look(t, level);
 
 	if (now.passes != s->passes)
 		return true;
@@ -388,10 +388,10 @@ static void kick(struct wm_thread *t)
 
 void wm_thread_kick(void)
 {
-	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
+	uint32_t used = table ? wm_load_acquire(&thread_head()->used) : 0;
 
-	for (uint32_t i = used ? head()->first : 0; i < used; i++)
-		kick(block(i));
+	for (uint32_t i = used ? thread_head()->first : 0; i < used; i++)
+		kick(thread_block(i));
 }
 
 static bool passed(struct wm_thread *t, uint32_t tid, uint64_t deadline)
@@ -401,7 +401,7 @@ static bool passed(struct wm_thread *t, uint32_t tid, uint64_t deadline)
 	struct timespec nap = {0, 50 * 1000};
 
 	for (unsigned l = 0; l < busy; l++)
-		seen[l] = look(t, l);
+		seen[l] = thread_look(t, l);
 	for (;;) {
 		unsigned now = busy_levels(t), pending = 0;
 		busy = now < busy ? now : busy;
@@ -419,7 +419,7 @@ static bool passed(struct wm_thread *t, uint32_t tid, uint64_t deadline)
 
 bool wm_thread_quiesce(unsigned ms)
 {
-	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
+	uint32_t used = table ? wm_load_acquire(&thread_head()->used) : 0;
 	uint32_t self = wm_sys_tid();
 	uint64_t deadline = wm_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
 	bool all = true;
@@ -429,10 +429,10 @@ bool wm_thread_quiesce(unsigned ms)
 	 * before the call.
 	 */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	for (uint32_t i = used ? head()->first : 0; i < used; i++) {
-		uint32_t tid = wm_load_acquire(&block(i)->tid);
+	for (uint32_t i = used ? thread_head()->first : 0; i < used; i++) {
+		uint32_t tid = wm_load_acquire(&thread_block(i)->tid);
 		if (tid && tid != WM_TID_NOBODY && tid != self)
-			all = passed(block(i), tid, deadline) && all;
+			all = passed(thread_block(i), tid, deadline) && all;
 	}
 	return all;
 }
@@ -498,13 +498,13 @@ bool wm_thread_leave_behind(void)
 	if (wm_writer_is_null(wm_current) || !wm_level_of(wm_current))
 		return false;
 	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* the next owner must not get them */
-	head()->haunted = 1;
+	thread_head()->haunted = 1;
 	return true;
 }
 
 bool wm_thread_is_haunted(void)
 {
-	return head()->haunted;
+	return thread_head()->haunted;
 }
 
 unsigned wm_thread_swallowed(const struct waymark_writer *w)

@@ -53,7 +53,7 @@ static size_t write_queue(struct queue *q)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-static void drain(void)
+static void window_drain(void)
 {
 	struct queue *q = window.queue;
 	size_t nr = q->nr;
@@ -62,7 +62,7 @@ static void drain(void)
 		window.failed += !wm_patch_write(q->to[i].iov_base, &q->bytes[i], 1);
 }
 
-static void put(struct queue *q, unsigned char *at, unsigned char byte)
+static void window_put(struct queue *q, unsigned char *at, unsigned char byte)
 {
 	q->to[q->nr] = (struct iovec){at, 1};
 	q->bytes[q->nr++] = byte;
@@ -71,7 +71,7 @@ static void put(struct queue *q, unsigned char *at, unsigned char byte)
 /* Whether the byte can be written without mprotect(): stores the value that it has. */
 static bool is_writable(unsigned char *at)
 {
-	put(window.queue, at, *at);
+	window_put(window.queue, at, *at);
 	return write_queue(window.queue) == 1;
 }
 
@@ -81,7 +81,7 @@ static bool protect(int more)
 				       PROT_READ | PROT_EXEC | more));
 }
 
-static bool open_at(uintptr_t start, uintptr_t end)
+static bool window_open_at(uintptr_t start, uintptr_t end)
 {
 	window.queue = wm_sys_map(sizeof(*window.queue));
 	if (!window.queue)
@@ -110,16 +110,16 @@ static bool obeys(unsigned char *at, bool on)
 {
 	bool written;
 
-	if (!open_at((uintptr_t)at, (uintptr_t)at + 1))
+	if (!window_open_at((uintptr_t)at, (uintptr_t)at + 1))
 		return false;
-	put(window.queue, at, on ? ON : OFF);
+	window_put(window.queue, at, on ? ON : OFF);
 	written = write_queue(window.queue) == 1;
 	close_it();
 	wm_patch_sync();
 	return written && wm_patch_private_jumps() == on;
 }
 
-static bool works(void)
+static bool window_works(void)
 {
 	static enum { UNTRIED, YES, NO } found = WINDOWS ? UNTRIED : NO;
 
@@ -136,16 +136,17 @@ bool wm_window_open(uintptr_t start, uintptr_t end)
 {
 	enum wm_patch_way way = wm_patch_init(false);
 
-	return (way == WM_PATCH_MEM || way == WM_PATCH_MPROTECT) && works() && open_at(start, end);
+	return (way == WM_PATCH_MEM || way == WM_PATCH_MPROTECT) && window_works() &&
+	       window_open_at(start, end);
 }
 
 bool wm_window_put(unsigned char *at, unsigned char byte)
 {
 	if ((uintptr_t)at < window.start || (uintptr_t)at >= window.end)
 		return false;
-	put(window.queue, at, byte);
+	window_put(window.queue, at, byte);
 	if (window.queue->nr == QUEUE_SITES)
-		drain();
+		window_drain();
 	return true;
 }
 
@@ -153,7 +154,7 @@ uint32_t wm_window_close(void)
 {
 	if (!window.start)
 		return 0;
-	drain();
+	window_drain();
 	close_it();
 	return window.failed;
 }

@@ -117,7 +117,7 @@ static int read_next(struct memory *m)
 	return got < 0 ? got : 0;
 }
 
-static int begin(struct memory *m)
+static int lookup_begin(struct memory *m)
 {
 	const struct wm_want want = {
 	    .types = m->types, .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER};
@@ -129,9 +129,9 @@ static int begin(struct memory *m)
 }
 
 /* Feeds the events that describe memory up to time `ns` to the address spaces. */
-static int follow(struct memory *m, int64_t ns)
+static int lookup_follow(struct memory *m, int64_t ns)
 {
-	int err = m->telling ? 0 : begin(m);
+	int err = m->telling ? 0 : lookup_begin(m);
 
 	while (!err && m->next && m->next->ns <= ns) {
 		err = wm_spaces_feed(m->spaces, m->next);
@@ -148,7 +148,7 @@ int wm_places_leave(struct wm_places *p)
 	for (uint32_t i = 0; !err && i < p->nr; i++) {
 		struct memory *m = &p->memories[i];
 
-		err = follow(m, INT64_MAX);
+		err = lookup_follow(m, INT64_MAX);
 		wm_merge_destroy(m->telling);
 		m->telling = NULL;
 	}
@@ -173,8 +173,8 @@ int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
  * Fills the names of a place. An address in a file is converted to an offset in it, as perf script
  * does; kernel addresses are unchanged.
  */
-static struct wm_named_place name(struct wm_places *p, uint64_t address,
-				  const struct wm_place *place)
+static struct wm_named_place lookup_name(struct wm_places *p, uint64_t address,
+					 const struct wm_place *place)
 {
 	struct wm_named_place n = {.address = address};
 	const struct wm_symbol *s;
@@ -208,7 +208,7 @@ int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e
 		   enum wm_event_mode mode, struct wm_named_place *ret)
 {
 	struct memory *m = &p->memories[trace];
-	int err = follow(m, e->ns);
+	int err = lookup_follow(m, e->ns);
 	struct answer question = {.address = address, .pid = e->pid, .trace = trace, .mode = mode};
 	struct answer *a = &p->answers[wm_mix(p->seed ^ address, (uint32_t)e->pid) & (ANSWERS - 1)];
 	struct wm_place place;
@@ -220,7 +220,7 @@ int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e
 		bool mapped = wm_spaces_find(m->spaces, e->pid, address, mode, &place);
 
 		*a = question;
-		a->named = name(p, address, mapped ? &place : NULL);
+		a->named = lookup_name(p, address, mapped ? &place : NULL);
 		a->known = true;
 	}
 	*ret = a->named;
@@ -239,13 +239,13 @@ int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event
 
 	if (!wm_unwind_stack_of(m->trace, e, &stack))
 		return 0;
-	err = follow(m, e->ns);
+	err = lookup_follow(m, e->ns);
 	if (!m->unwind)
 		m->unwind = wm_unwind_create(m->spaces, p->symbols);
 	if (err || !m->unwind)
 		return err ? err : -ENOMEM;
 	nr = wm_unwind(m->unwind, &stack, frames, &how);
 	for (uint32_t i = 0; i < nr; i++)
-		ret[i] = name(p, frames[i].ip, frames[i].mapped ? &frames[i].place : NULL);
+		ret[i] = lookup_name(p, frames[i].ip, frames[i].mapped ? &frames[i].place : NULL);
 	return (int)nr;
 }

@@ -45,7 +45,7 @@ struct wm_spaces {
 
 /* ---- the table --------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct wm_spaces *s, const struct space *p)
+static uint64_t spaces_hash_of(const struct wm_spaces *s, const struct space *p)
 {
 	return wm_table_hash(&s->by_pid, (uint32_t)p->pid);
 }
@@ -62,7 +62,7 @@ static int put_in(struct wm_spaces *s, struct space *p)
 		s->all = more;
 		s->room = room;
 	}
-	if (wm_table_add(&s->by_pid, hash_of(s, p), s->nr))
+	if (wm_table_add(&s->by_pid, spaces_hash_of(s, p), s->nr))
 		return -ENOMEM;
 	p->index = s->nr;
 	s->all[s->nr++] = p;
@@ -74,13 +74,13 @@ static void take_out(struct wm_spaces *s, struct space *p)
 {
 	struct space *last = s->all[--s->nr];
 
-	wm_table_remove(&s->by_pid, hash_of(s, p), p->index);
+	wm_table_remove(&s->by_pid, spaces_hash_of(s, p), p->index);
 	if (last == p)
 		return;
-	wm_table_remove(&s->by_pid, hash_of(s, last), last->index);
+	wm_table_remove(&s->by_pid, spaces_hash_of(s, last), last->index);
 	last->index = p->index;
 	s->all[last->index] = last;
-	(void)wm_table_add(&s->by_pid, hash_of(s, last),
+	(void)wm_table_add(&s->by_pid, spaces_hash_of(s, last),
 			   last->index); /* cannot fail: there is room */
 }
 
@@ -97,7 +97,7 @@ static void leave_dead(struct wm_spaces *s, struct space *p)
 	s->nr_dead--;
 }
 
-static void forget(struct wm_spaces *s, struct space *p)
+static void spaces_forget(struct wm_spaces *s, struct space *p)
 {
 	leave_dead(s, p);
 	take_out(s, p);
@@ -116,7 +116,7 @@ static void join_dead(struct wm_spaces *s, struct space *p)
 	*(s->newest ? &s->newest->newer : &s->oldest) = p;
 	s->newest = p;
 	if (++s->nr_dead > WM_SPACES_DEAD_MAX)
-		forget(s, s->oldest);
+		spaces_forget(s, s->oldest);
 }
 
 /* ---- processes ------------------------------------------------------------------ */
@@ -342,7 +342,7 @@ static bool describe_kernel(struct wm_spaces *s)
 	return m.module && wm_layout_map(&s->kernel->layout, &m) == 0;
 }
 
-static bool find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+static bool spaces_find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *ret)
 {
 	if (find_in(s->kernel, address, ret))
 		return true;
@@ -365,7 +365,7 @@ bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_
 		if (mode == WM_MODE_USER || !(address >> 63))
 			return false;
 	}
-	return find_kernel(s, address, ret);
+	return spaces_find_kernel(s, address, ret);
 }
 
 uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid)

@@ -23,7 +23,7 @@
 
 /* ---- fields ------------------------------------------------------------------ */
 
-static const struct wm_item *field(const struct wm_event *e, const char *name)
+static const struct wm_item *spaces_feed_field(const struct wm_event *e, const char *name)
 {
 	const struct wm_part_range *r = &e->parts[WM_PART_FIELDS];
 
@@ -33,22 +33,23 @@ static const struct wm_item *field(const struct wm_event *e, const char *name)
 	return NULL;
 }
 
-static uint64_t number(const struct wm_event *e, const char *name)
+static uint64_t spaces_feed_number(const struct wm_event *e, const char *name)
 {
-	const struct wm_item *i = field(e, name);
+	const struct wm_item *i = spaces_feed_field(e, name);
 
 	return i && i->member->type->kind <= WM_TYPE_BOOL ? i->u : 0;
 }
 
-static int32_t pid_of(const struct wm_event *e, const char *name)
+static int32_t spaces_feed_pid_of(const struct wm_event *e, const char *name)
 {
-	return (int32_t)number(e, name);
+	return (int32_t)spaces_feed_number(e, name);
 }
 
 /* Returns a string field's text; "" if the field is missing. */
-static void text(const struct wm_event *e, const char *name, const char **ret, size_t *ret_bytes)
+static void spaces_feed_text(const struct wm_event *e, const char *name, const char **ret,
+			     size_t *ret_bytes)
 {
-	const struct wm_item *i = field(e, name);
+	const struct wm_item *i = spaces_feed_field(e, name);
 	bool is = i && i->member->type->kind == WM_TYPE_STRING && i->text;
 
 	*ret = is ? i->text : "";
@@ -56,10 +57,10 @@ static void text(const struct wm_event *e, const char *name, const char **ret, s
 }
 
 /* Reads a field of bytes, or a list of bytes as LTTng writes them; returns their number. */
-static size_t bytes(const struct wm_event *e, const char *name,
-		    unsigned char to[WM_MODULE_BUILD_BYTES])
+static size_t spaces_feed_bytes(const struct wm_event *e, const char *name,
+				unsigned char to[WM_MODULE_BUILD_BYTES])
 {
-	const struct wm_item *i = field(e, name);
+	const struct wm_item *i = spaces_feed_field(e, name);
 	size_t n = 0;
 
 	if (!i)
@@ -74,7 +75,7 @@ static size_t bytes(const struct wm_event *e, const char *name,
 	return n;
 }
 
-static uint64_t end_of(uint64_t start, uint64_t length)
+static uint64_t spaces_feed_end_of(uint64_t start, uint64_t length)
 {
 	uint64_t end;
 
@@ -87,12 +88,12 @@ static int only_memory(int err)
 	return err == -ENOMEM ? err : 0;
 }
 
-static bool begins(const char *s, size_t n, const char *with)
+static bool spaces_feed_begins(const char *s, size_t n, const char *with)
 {
 	return n >= strlen(with) && !memcmp(s, with, strlen(with));
 }
 
-static bool is_name(const char *s, size_t n, const char *name)
+static bool spaces_feed_is_name(const char *s, size_t n, const char *name)
 {
 	return n == strlen(name) && !memcmp(s, name, n);
 }
@@ -101,7 +102,8 @@ static bool is_name(const char *s, size_t n, const char *name)
 
 static bool is_kernel_name(const char *s, size_t n)
 {
-	return begins(s, n, "[kernel.kallsyms]") || begins(s, n, "[kernel.vmlinux]");
+	return spaces_feed_begins(s, n, "[kernel.kallsyms]") ||
+	       spaces_feed_begins(s, n, "[kernel.vmlinux]");
 }
 
 /* Adds the mapping of the kernel's text, a kernel module, or anything else in the kernel. */
@@ -115,7 +117,7 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	if (is_kernel_name(name, n)) {
 		k.kind = WM_MODULE_KERNEL;
 		k.path_bytes = (size_t)((const char *)memchr(name, ']', n) + 1 - name);
-	} else if (begins(name, n, "[guest.kernel")) {
+	} else if (spaces_feed_begins(name, n, "[guest.kernel")) {
 		k.kind = WM_MODULE_GUEST;
 	}
 	if (k.kind == WM_MODULE_KERNEL && !start && start == end)
@@ -126,7 +128,7 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	if (k.kind == WM_MODULE_KERNEL && n > k.path_bytes && !m.module->kernel->address &&
 	    n - k.path_bytes < sizeof(m.module->kernel->name)) {
 		memcpy(m.module->kernel->name, name + k.path_bytes, n - k.path_bytes);
-		m.module->kernel->address = number(e, "pgoff");
+		m.module->kernel->address = spaces_feed_number(e, "pgoff");
 	}
 	return only_memory(wm_spaces_map(s, -1, &m));
 }
@@ -137,15 +139,17 @@ static enum wm_module_kind vdso_at(uint64_t start)
 	return start <= UINT32_MAX ? WM_MODULE_VDSO32 : WM_MODULE_VDSO;
 }
 
-static enum wm_module_kind kind_of(const char *name, size_t n, uint64_t start, bool is_code)
+static enum wm_module_kind spaces_feed_kind_of(const char *name, size_t n, uint64_t start,
+					       bool is_code)
 {
-	bool is_anon = is_name(name, n, "//anon") || begins(name, n, "/dev/zero") ||
-		       begins(name, n, "/anon_hugepage");
+	bool is_anon = spaces_feed_is_name(name, n, "//anon") ||
+		       spaces_feed_begins(name, n, "/dev/zero") ||
+		       spaces_feed_begins(name, n, "/anon_hugepage");
 
-	if (is_name(name, n, "[vdso]"))
+	if (spaces_feed_is_name(name, n, "[vdso]"))
 		return vdso_at(start);
-	if (is_anon || begins(name, n, "[stack") || begins(name, n, "/SYSV") ||
-	    is_name(name, n, "[heap]"))
+	if (is_anon || spaces_feed_begins(name, n, "[stack") ||
+	    spaces_feed_begins(name, n, "/SYSV") || spaces_feed_is_name(name, n, "[heap]"))
 		return is_code ? WM_MODULE_JIT : WM_MODULE_MEMORY;
 	return name[0] == '[' || !n ? WM_MODULE_MEMORY : WM_MODULE_FILE;
 }
@@ -157,9 +161,9 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	struct wm_module_key k = {.pid = pid, .build_id = id};
 	char jit[32];
 
-	text(e, "filename", &k.path, &k.path_bytes);
-	k.build_id_bytes = bytes(e, "build_id", id);
-	k.kind = kind_of(k.path, k.path_bytes, m->start, is_code);
+	spaces_feed_text(e, "filename", &k.path, &k.path_bytes);
+	k.build_id_bytes = spaces_feed_bytes(e, "build_id", id);
+	k.kind = spaces_feed_kind_of(k.path, k.path_bytes, m->start, is_code);
 	if (k.kind == WM_MODULE_JIT) {
 		k.path_bytes = (size_t)snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", pid);
 		k.path = jit;
@@ -167,7 +171,7 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	/* Addresses in memory without a file are not converted. */
 	m->is_offset =
 	    k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO || k.kind == WM_MODULE_VDSO32;
-	m->base = m->is_offset ? m->start - number(e, "pgoff") : 0;
+	m->base = m->is_offset ? m->start - spaces_feed_number(e, "pgoff") : 0;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
 	if (!m->module || wm_spaces_map(s, pid, m) == -ENOMEM)
 		return -ENOMEM;
@@ -179,43 +183,45 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
  * Returns the mode of a mapping event. waymark's traces lack the record's header with the mode;
  * there, pid -1 is the kernel.
  */
-static unsigned mode_of(const struct wm_event *e)
+static unsigned spaces_feed_mode_of(const struct wm_event *e)
 {
-	if (field(e, "misc"))
-		return (unsigned)number(e, "misc") & MISC_MODE_MASK;
-	return pid_of(e, "pid") == -1 ? WM_MODE_KERNEL : WM_MODE_USER;
+	if (spaces_feed_field(e, "misc"))
+		return (unsigned)spaces_feed_number(e, "misc") & MISC_MODE_MASK;
+	return spaces_feed_pid_of(e, "pid") == -1 ? WM_MODE_KERNEL : WM_MODE_USER;
 }
 
 static int learn_perf_mmap(struct wm_spaces *s, const struct wm_event *e)
 {
-	unsigned mode = mode_of(e);
-	uint64_t start = number(e, "addr");
-	struct wm_mapping m = {.start = start, .end = end_of(start, number(e, "len"))};
-	bool is_code = field(e, "prot") ? number(e, "prot") & PROT_EXECUTE
-					: !(number(e, "misc") & MISC_MMAP_DATA);
+	unsigned mode = spaces_feed_mode_of(e);
+	uint64_t start = spaces_feed_number(e, "addr");
+	struct wm_mapping m = {.start = start,
+			       .end = spaces_feed_end_of(start, spaces_feed_number(e, "len"))};
+	bool is_code = spaces_feed_field(e, "prot")
+			   ? spaces_feed_number(e, "prot") & PROT_EXECUTE
+			   : !(spaces_feed_number(e, "misc") & MISC_MMAP_DATA);
 	const char *name;
 	size_t n;
 
 	if (mode == WM_MODE_GUEST_KERNEL || mode == WM_MODE_GUEST_USER)
 		return 0;
-	text(e, "filename", &name, &n);
+	spaces_feed_text(e, "filename", &name, &n);
 	if (mode == WM_MODE_KERNEL)
 		return map_kernel(s, e, m.start, m.end, name, n);
-	return map_user(s, e, pid_of(e, "pid"), is_code, &m);
+	return map_user(s, e, spaces_feed_pid_of(e, "pid"), is_code, &m);
 }
 
 static int learn_perf_comm(struct wm_spaces *s, const struct wm_event *e)
 {
-	if (number(e, "misc") & MISC_EXEC)
-		wm_spaces_exec(s, pid_of(e, "pid"));
+	if (spaces_feed_number(e, "misc") & MISC_EXEC)
+		wm_spaces_exec(s, spaces_feed_pid_of(e, "pid"));
 	return 0;
 }
 
 static int learn_perf_fork(struct wm_spaces *s, const struct wm_event *e)
 {
-	if (number(e, "misc") & MISC_EXEC)
+	if (spaces_feed_number(e, "misc") & MISC_EXEC)
 		return 0;
-	return wm_spaces_fork(s, pid_of(e, "ppid"), pid_of(e, "pid"));
+	return wm_spaces_fork(s, spaces_feed_pid_of(e, "ppid"), spaces_feed_pid_of(e, "pid"));
 }
 
 /*
@@ -224,22 +230,23 @@ static int learn_perf_fork(struct wm_spaces *s, const struct wm_event *e)
  */
 static int learn_perf_exit(struct wm_spaces *s, const struct wm_event *e)
 {
-	if (pid_of(e, "pid") == pid_of(e, "tid"))
-		wm_spaces_exit(s, pid_of(e, "pid"));
+	if (spaces_feed_pid_of(e, "pid") == spaces_feed_pid_of(e, "tid"))
+		wm_spaces_exit(s, spaces_feed_pid_of(e, "pid"));
 	return 0;
 }
 
 static int learn_perf_ksymbol(struct wm_spaces *s, const struct wm_event *e)
 {
-	uint64_t start = number(e, "addr");
-	struct wm_mapping m = {.start = start, .end = end_of(start, number(e, "len"))};
+	uint64_t start = spaces_feed_number(e, "addr");
+	struct wm_mapping m = {.start = start,
+			       .end = spaces_feed_end_of(start, spaces_feed_number(e, "len"))};
 	struct wm_module_key k = {.kind = WM_MODULE_CODE, .pid = -1};
 
-	if (number(e, "flags") & KSYMBOL_REMOVED) {
+	if (spaces_feed_number(e, "flags") & KSYMBOL_REMOVED) {
 		wm_spaces_unmap(s, -1, m.start, m.end);
 		return 0;
 	}
-	text(e, "name", &k.path, &k.path_bytes);
+	spaces_feed_text(e, "name", &k.path, &k.path_bytes);
 	m.base = start;
 	m.module = wm_modules_get(wm_spaces_modules(s), &k);
 	return m.module ? only_memory(wm_spaces_map(s, -1, &m)) : -ENOMEM;
@@ -253,17 +260,17 @@ static int learn_perf_ksymbol(struct wm_spaces *s, const struct wm_event *e)
  */
 static int learn_own_process(struct wm_spaces *s, const struct wm_event *e)
 {
-	int32_t pid = pid_of(e, "pid");
+	int32_t pid = spaces_feed_pid_of(e, "pid");
 
 	if (wm_spaces_is_watched(s, pid))
 		return 0;
 	wm_spaces_exec(s, pid);
-	return wm_spaces_fork(s, pid_of(e, "ppid"), pid);
+	return wm_spaces_fork(s, spaces_feed_pid_of(e, "ppid"), pid);
 }
 
 static int learn_own_end(struct wm_spaces *s, const struct wm_event *e)
 {
-	wm_spaces_exit(s, pid_of(e, "pid"));
+	wm_spaces_exit(s, spaces_feed_pid_of(e, "pid"));
 	return 0;
 }
 
@@ -273,36 +280,38 @@ static int map_image(struct wm_spaces *s, const struct wm_event *e, int32_t pid,
 	unsigned char id[WM_MODULE_BUILD_BYTES];
 	struct wm_module_key k = {.pid = pid, .build_id = id};
 
-	text(e, "path", &k.path, &k.path_bytes);
-	k.build_id_bytes = bytes(e, "build_id", id);
-	k.kind =
-	    is_name(k.path, k.path_bytes, "[vdso]") || begins(k.path, k.path_bytes, "linux-vdso")
-		? vdso_at(m->start)
-		: WM_MODULE_FILE;
+	spaces_feed_text(e, "path", &k.path, &k.path_bytes);
+	k.build_id_bytes = spaces_feed_bytes(e, "build_id", id);
+	k.kind = spaces_feed_is_name(k.path, k.path_bytes, "[vdso]") ||
+			 spaces_feed_begins(k.path, k.path_bytes, "linux-vdso")
+		     ? vdso_at(m->start)
+		     : WM_MODULE_FILE;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
 	return m->module ? only_memory(wm_spaces_map(s, pid, m)) : -ENOMEM;
 }
 
 static int learn_own_module(struct wm_spaces *s, const struct wm_event *e)
 {
-	uint64_t start = number(e, "start");
-	struct wm_mapping m = {
-	    .start = start, .end = end_of(start, number(e, "bytes")), .base = number(e, "base")};
+	uint64_t start = spaces_feed_number(e, "start");
+	struct wm_mapping m = {.start = start,
+			       .end = spaces_feed_end_of(start, spaces_feed_number(e, "bytes")),
+			       .base = spaces_feed_number(e, "base")};
 
-	if (number(e, "unload")) {
-		wm_spaces_unmap(s, pid_of(e, "pid"), m.start, m.end);
+	if (spaces_feed_number(e, "unload")) {
+		wm_spaces_unmap(s, spaces_feed_pid_of(e, "pid"), m.start, m.end);
 		return 0;
 	}
-	return map_image(s, e, pid_of(e, "pid"), &m);
+	return map_image(s, e, spaces_feed_pid_of(e, "pid"), &m);
 }
 
 /* ---- LTTng ---------------------------------------------------------------------- */
 
 static int learn_lttng_load(struct wm_spaces *s, const struct wm_event *e)
 {
-	const struct wm_item *is_pic = field(e, "is_pic");
-	uint64_t start = number(e, "baddr");
-	struct wm_mapping m = {.start = start, .end = end_of(start, number(e, "memsz"))};
+	const struct wm_item *is_pic = spaces_feed_field(e, "is_pic");
+	uint64_t start = spaces_feed_number(e, "baddr");
+	struct wm_mapping m = {.start = start,
+			       .end = spaces_feed_end_of(start, spaces_feed_number(e, "memsz"))};
 
 	m.base = !is_pic || is_pic->u ? start : 0;
 	return map_image(s, e, e->pid, &m);
@@ -310,7 +319,7 @@ static int learn_lttng_load(struct wm_spaces *s, const struct wm_event *e)
 
 static int learn_lttng_unload(struct wm_spaces *s, const struct wm_event *e)
 {
-	const struct wm_mapping *m = wm_spaces_mapping(s, e->pid, number(e, "baddr"));
+	const struct wm_mapping *m = wm_spaces_mapping(s, e->pid, spaces_feed_number(e, "baddr"));
 
 	if (m)
 		wm_spaces_unmap(s, e->pid, m->start, m->end);
@@ -320,9 +329,11 @@ static int learn_lttng_unload(struct wm_spaces *s, const struct wm_event *e)
 /* Sets the build-id of the library in the previous event. */
 static int learn_lttng_build_id(struct wm_spaces *s, const struct wm_event *e)
 {
-	const struct wm_mapping *have = wm_spaces_mapping(s, e->pid, number(e, "baddr"));
+	const struct wm_mapping *have =
+	    wm_spaces_mapping(s, e->pid, spaces_feed_number(e, "baddr"));
 	unsigned char id[WM_MODULE_BUILD_BYTES];
-	struct wm_module_key k = {.build_id = id, .build_id_bytes = bytes(e, "build_id", id)};
+	struct wm_module_key k = {.build_id = id,
+				  .build_id_bytes = spaces_feed_bytes(e, "build_id", id)};
 	struct wm_mapping m;
 
 	if (!have || !k.build_id_bytes || e->pid < 0)

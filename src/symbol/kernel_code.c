@@ -19,8 +19,9 @@
  * distance at each boot, which is known; each module moves by its own, so a
  * function of a module is found only at its old address.
  */
-static int find_function(const struct wm_code *c, const struct wm_module *m,
-			 const struct wm_symbol *s, uint64_t *ret_address, struct wm_diag *diag)
+static int kernel_code_find_function(const struct wm_code *c, const struct wm_module *m,
+				     const struct wm_symbol *s, uint64_t *ret_address,
+				     struct wm_diag *diag)
 {
 	uint64_t moved =
 	    m->kind == WM_MODULE_KERNEL && m->kernel ? wm_kernel_moved(c, m->kernel) : 0;
@@ -96,7 +97,7 @@ int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, co
 	wm_code_init(&names, true);
 	err = load_kallsyms(&names, kallsyms, diag);
 	if (!err)
-		err = find_function(&names, m, s, &address, diag);
+		err = kernel_code_find_function(&names, m, s, &address, diag);
 	if (!err)
 		err = read_code(core, address, s->end - s->start, ret, diag);
 	wm_code_done(&names);
@@ -110,7 +111,7 @@ int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, co
  * Returns whether the file contains the code at the address: files with separate debug information
  * do not.
  */
-static bool has_code(const struct wm_elf *e, uint64_t address)
+static bool kernel_code_has_code(const struct wm_elf *e, uint64_t address)
 {
 	for (uint32_t i = 1; i < e->nr_sections; i++)
 		if (e->sections[i].type == SHT_NOBITS && address >= e->sections[i].address &&
@@ -130,9 +131,9 @@ int wm_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
 	err = wm_code_add_elf(&names, e, diag);
 	if (!err) {
 		wm_code_sort(&names);
-		err = find_function(&names, m, s, &address, diag);
+		err = kernel_code_find_function(&names, m, s, &address, diag);
 	}
-	if (!err && !has_code(e, address))
+	if (!err && !kernel_code_has_code(e, address))
 		err = wm_diag_set(diag, -ENODATA, NULL, -1,
 				  "%.100s contains debug information only", e->name);
 	if (!err)

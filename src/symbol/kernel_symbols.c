@@ -25,7 +25,7 @@ enum { OF_KERNEL, OF_MODULE }; /* tags of symbols */
 /* ---- lines -------------------------------------------------------------------- */
 
 /* Returns the number of hex digits a line begins with; 0 if there are more than 16. */
-static size_t hex(const char *from, const char *end, uint64_t *ret)
+static size_t kernel_symbols_hex(const char *from, const char *end, uint64_t *ret)
 {
 	const char *at = from;
 
@@ -47,7 +47,7 @@ static size_t hex(const char *from, const char *end, uint64_t *ret)
  * Returns whether perf uses symbols of this type: functions and data. Small letters are local
  * symbols.
  */
-static bool is_wanted(char type)
+static bool kernel_symbols_is_wanted(char type)
 {
 	return memchr("TWDB", type & ~32, 4) != NULL;
 }
@@ -56,13 +56,14 @@ static bool is_wanted(char type)
  * Parses "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; may
  * overwrite *end. 0 or -errno.
  */
-static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
+static int kernel_symbols_add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 {
 	struct wm_code_symbol s = {0};
-	size_t digits = hex(line, end, &s.start);
+	size_t digits = kernel_symbols_hex(line, end, &s.start);
 	char *at = line + digits, *name, *tail;
 
-	if (!digits || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !is_wanted(at[1]))
+	if (!digits || end - at < 4 || at[0] != ' ' || at[2] != ' ' ||
+	    !kernel_symbols_is_wanted(at[1]))
 		return 0;
 	*any |= s.start;
 	if (!s.start)
@@ -101,7 +102,7 @@ int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes)
 		line = memchr(at, '\n', (size_t)(end - at));
 		if (!line)
 			line = end;
-		err = add_line(c, at, line, &any);
+		err = kernel_symbols_add_line(c, at, line, &any);
 	}
 	if (err == -EFBIG)
 		err = 0; /* the limit is reached: keep the names read */
@@ -134,7 +135,7 @@ static int load_trace(struct wm_module_symbols *t, const struct wm_module *m)
 	return wm_kallsyms_parse(&t->code, copy, bytes);
 }
 
-static int load_file(struct wm_module_symbols *t, const char *path)
+static int kernel_symbols_load_file(struct wm_module_symbols *t, const char *path)
 {
 	size_t bytes;
 	char *text;
@@ -183,7 +184,7 @@ static int load_cached(struct wm_module_symbols *t, const char *cache, const uns
 	if (n + 16 >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	strcpy(path + n, "/kallsyms");
-	return load_file(t, path);
+	return kernel_symbols_load_file(t, path);
 }
 
 uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id)
@@ -210,8 +211,9 @@ uint64_t wm_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *m
 	return 0;
 }
 
-static int open_at(const char *path, const struct wm_module_places *places, const unsigned char *id,
-		   uint32_t id_bytes, struct wm_module_files *ret)
+static int kernel_symbols_open_at(const char *path, const struct wm_module_places *places,
+				  const unsigned char *id, uint32_t id_bytes,
+				  struct wm_module_files *ret)
 {
 	struct wm_module vmlinux = {
 	    .path = path, .kind = WM_MODULE_FILE, .pid = -1, .build_id_bytes = (uint8_t)id_bytes};
@@ -232,10 +234,10 @@ int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *
 
 	if (!id_bytes || id_bytes > WM_MODULE_BUILD_BYTES)
 		return -ENOENT;
-	err = open_at("/boot/vmlinux", places, id, id_bytes, ret);
+	err = kernel_symbols_open_at("/boot/vmlinux", places, id, id_bytes, ret);
 	for (size_t i = 0; err && i < sizeof(paths) / sizeof(paths[0]) && !uname(&name); i++) {
 		(void)snprintf(path, sizeof(path), paths[i], name.release);
-		err = open_at(path, places, id, id_bytes, ret);
+		err = kernel_symbols_open_at(path, places, id, id_bytes, ret);
 	}
 	return err;
 }
@@ -264,7 +266,7 @@ static void say_hidden(struct wm_module_symbols *t)
 			    "the trace as root");
 }
 
-static bool is_build(const unsigned char *id, uint32_t id_bytes)
+static bool kernel_symbols_is_build(const unsigned char *id, uint32_t id_bytes)
 {
 	for (uint32_t i = 0; i < id_bytes; i++)
 		if (id[i])
@@ -303,9 +305,9 @@ static int load_running(struct wm_module_symbols *t, const struct wm_module *m,
 	bool is = wm_kernel_runs(id, id_bytes);
 	int err;
 
-	if (!is && (is_build(id, id_bytes) || !seems_to_run(m)))
+	if (!is && (kernel_symbols_is_build(id, id_bytes) || !seems_to_run(m)))
 		return -ENOENT;
-	err = load_file(t, "/proc/kallsyms");
+	err = kernel_symbols_load_file(t, "/proc/kallsyms");
 	if (err)
 		say_hidden(t);
 	if (err || is || is_in_place(&t->code, m->kernel))

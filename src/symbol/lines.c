@@ -41,7 +41,7 @@ struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
 }
 
 /* Closes the file of a module. Modules of one build share it, so it is cleared for all of them. */
-static void close_file(struct wm_lines *l, uint32_t i)
+static void lines_close_file(struct wm_lines *l, uint32_t i)
 {
 	struct file *f = l->files[i];
 
@@ -60,7 +60,7 @@ void wm_lines_destroy(struct wm_lines *l)
 		return;
 	for (uint32_t i = 0; i < l->room; i++)
 		if (l->files[i])
-			close_file(l, i);
+			lines_close_file(l, i);
 	free(l->files);
 	free(l->modules);
 	wm_arena_done(&l->arena);
@@ -69,7 +69,7 @@ void wm_lines_destroy(struct wm_lines *l)
 
 /* ---- a module's debug information -------------------------------------------------- */
 
-static int make_room(struct wm_lines *l, uint32_t index)
+static int lines_make_room(struct wm_lines *l, uint32_t index)
 {
 	uint32_t room = l->room ? l->room : 64;
 	struct wm_module **modules;
@@ -105,7 +105,7 @@ static struct file *of_same_build(const struct wm_lines *l, const struct wm_modu
 	return NULL;
 }
 
-static void open_file(struct wm_lines *l, struct file *f, const struct wm_module *m)
+static void lines_open_file(struct wm_lines *l, struct file *f, const struct wm_module *m)
 {
 	struct wm_module_files files;
 	int err = -ENODATA;
@@ -121,13 +121,13 @@ static void open_file(struct wm_lines *l, struct file *f, const struct wm_module
 	wm_module_close(&files);
 }
 
-static struct file *file_of(struct wm_lines *l, struct wm_module *m)
+static struct file *lines_file_of(struct wm_lines *l, struct wm_module *m)
 {
 	struct file *f;
 
 	if (m->index < l->room && l->files[m->index])
 		return l->files[m->index];
-	if (make_room(l, m->index))
+	if (lines_make_room(l, m->index))
 		return NULL;
 	f = of_same_build(l, m);
 	if (!f) {
@@ -135,7 +135,7 @@ static struct file *file_of(struct wm_lines *l, struct wm_module *m)
 		if (!f)
 			return NULL;
 		wm_table_init(&f->table);
-		open_file(l, f, m);
+		lines_open_file(l, f, m);
 	}
 	l->files[m->index] = f;
 	l->modules[m->index] = m;
@@ -174,7 +174,7 @@ static const struct wm_line_frames *add_answer(struct file *f, struct wm_line_fr
 	return f->answers[nr] = answer;
 }
 
-static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t address)
+static struct wm_line_frames *lines_ask(struct wm_lines *l, struct file *f, uint64_t address)
 {
 	struct wm_elf_frame frames[WM_ELF_FRAMES_MAX];
 	int nr = wm_elf_lines_frames(f->lines, address, frames);
@@ -193,7 +193,7 @@ static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t a
 
 const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place)
 {
-	struct file *f = file_of(l, place->module);
+	struct file *f = lines_file_of(l, place->module);
 	const struct wm_line_frames *answer;
 	uint64_t address;
 
@@ -201,6 +201,6 @@ const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_p
 		return NULL;
 	answer = find_answer(f, address);
 	if (!answer)
-		answer = add_answer(f, ask(l, f, address));
+		answer = add_answer(f, lines_ask(l, f, address));
 	return answer && answer->nr ? answer : NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "symbol/address_spaces_int.h"
 
-static struct wm_layout *make(uint32_t room)
+static struct wm_layout *mappings_make(uint32_t room)
 {
 	struct wm_layout *l = malloc(sizeof(*l) + room * sizeof(l->mappings[0]));
 
@@ -34,7 +34,7 @@ static int own(struct wm_layout **layout)
 
 	if (old && old->nr_users == 1 && old->room - nr >= 2)
 		return 0;
-	l = make(nr < 8 ? 16 : 2 * nr);
+	l = mappings_make(nr < 8 ? 16 : 2 * nr);
 	if (!l)
 		return -ENOMEM;
 	if (old)
@@ -59,8 +59,8 @@ uint32_t wm_layout_find(const struct wm_layout *l, uint64_t address)
 }
 
 /* Replaces the mappings in [start, end) by `between`, or by a hole. */
-static int replace(struct wm_layout **layout, uint64_t start, uint64_t end,
-		   const struct wm_mapping *between)
+static int mappings_replace(struct wm_layout **layout, uint64_t start, uint64_t end,
+			    const struct wm_mapping *between)
 {
 	struct wm_mapping put[3];
 	uint32_t from, to, nr_put = 0;
@@ -94,7 +94,7 @@ static int replace(struct wm_layout **layout, uint64_t start, uint64_t end,
 
 int wm_layout_map(struct wm_layout **layout, const struct wm_mapping *m)
 {
-	return m->start < m->end ? replace(layout, m->start, m->end, m) : 0;
+	return m->start < m->end ? mappings_replace(layout, m->start, m->end, m) : 0;
 }
 
 int wm_layout_unmap(struct wm_layout **layout, uint64_t start, uint64_t end)
@@ -106,5 +106,5 @@ int wm_layout_unmap(struct wm_layout **layout, uint64_t start, uint64_t end)
 	i = first_behind(*layout, start);
 	if (i == (*layout)->nr || (*layout)->mappings[i].start >= end)
 		return 0;
-	return replace(layout, start, end, NULL);
+	return mappings_replace(layout, start, end, NULL);
 }

@@ -78,7 +78,7 @@ struct looking {
  * Returns whether the file has the build-id. A trace may truncate a long build-id, and pad a short
  * one with zeros.
  */
-static bool is_build(const struct wm_elf *e, const struct wm_module *m)
+static bool module_file_is_build(const struct wm_elf *e, const struct wm_module *m)
 {
 	uint32_t nr = e->build_id_bytes < m->build_id_bytes ? e->build_id_bytes : m->build_id_bytes;
 	bool filled = true;
@@ -109,14 +109,14 @@ static struct wm_elf *open_build(struct looking *x)
 		x->why = x->why == WM_UNNAMED_NO_FILE ? WM_UNNAMED_UNREADABLE : x->why;
 		return NULL;
 	}
-	if (!x->module->build_id_bytes || is_build(e, x->module))
+	if (!x->module->build_id_bytes || module_file_is_build(e, x->module))
 		return e;
 	x->why = WM_UNNAMED_CHANGED;
 	wm_elf_close(e);
 	return NULL;
 }
 
-static void set_path(struct looking *x, const char *a, const char *b)
+static void module_file_set_path(struct looking *x, const char *a, const char *b)
 {
 	wm_text_cut(&x->path, 0);
 	if (x->places->symfs)
@@ -165,11 +165,11 @@ static struct wm_elf *open_elsewhere(struct looking *x)
 		e = open_build(x);
 	if (!e && m->pid > 0 && !x->places->no_processes && !x->places->symfs) {
 		snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-		set_path(x, root, m->path);
+		module_file_set_path(x, root, m->path);
 		e = open_build(x);
 	}
 	if (!e && n > tail && !strcmp(m->path + n - tail, deleted)) {
-		set_path(x, m->path, "");
+		module_file_set_path(x, m->path, "");
 		wm_text_cut(&x->path, x->path.bytes - tail);
 		e = open_build(x);
 	}
@@ -180,7 +180,7 @@ static struct wm_elf *open_image(struct looking *x)
 {
 	struct wm_elf *e;
 
-	set_path(x, x->module->path, "");
+	module_file_set_path(x, x->module->path, "");
 	e = open_build(x);
 	if (!e && x->module->build_id_bytes)
 		e = open_elsewhere(x);
@@ -189,7 +189,7 @@ static struct wm_elf *open_image(struct looking *x)
 
 /* ---- the file with its symbols ------------------------------------------------------ */
 
-static bool has_symbols(const struct wm_elf *e)
+static bool module_file_has_symbols(const struct wm_elf *e)
 {
 	for (uint32_t i = 1; i < e->nr_sections; i++)
 		if (e->sections[i].type == SHT_SYMTAB)
@@ -227,8 +227,9 @@ static bool try_debug(struct looking *x, const uint32_t *sum)
 
 	if (!e)
 		return false;
-	if (has_symbols(e) && (!image || same_build(e, image) ||
-			       (!image->build_id_bytes && (!sum || has_sum(e, *sum))))) {
+	if (module_file_has_symbols(e) &&
+	    (!image || same_build(e, image) ||
+	     (!image->build_id_bytes && (!sum || has_sum(e, *sum))))) {
 		x->files->debug = e;
 		return true;
 	}
@@ -263,7 +264,7 @@ static bool try_link(struct looking *x)
 	if (!image || !slash || !read_link(image, name, &sum))
 		return false;
 	for (size_t i = 0; i < 3; i++) {
-		set_path(x, folders[i][0], "");
+		module_file_set_path(x, folders[i][0], "");
 		wm_text_add(&x->path, path, (size_t)(slash - path));
 		wm_text_str(&x->path, folders[i][1]);
 		wm_text_str(&x->path, name);
@@ -282,11 +283,11 @@ static bool find_debug(struct looking *x)
 		return true;
 	if (x->places->cache && set_build_path(x, x->places->cache, "/debug") && try_debug(x, NULL))
 		return true;
-	set_path(x, DEBUG_ROOT, path);
+	module_file_set_path(x, DEBUG_ROOT, path);
 	wm_text_str(&x->path, ".debug");
 	if (try_debug(x, NULL))
 		return true;
-	set_path(x, DEBUG_ROOT, path);
+	module_file_set_path(x, DEBUG_ROOT, path);
 	if (try_debug(x, NULL))
 		return true;
 	snprintf(root, sizeof(root), "%s" DEBUG_ROOT, x->places->symfs ? x->places->symfs : "");
@@ -301,7 +302,7 @@ static enum wm_unnamed open_vdso(const struct wm_module *m, struct wm_module_fil
 	if (m->kind == WM_MODULE_VDSO32 ? wm_vdso_open_narrow(&ret->image)
 					: wm_vdso_open(&ret->image))
 		return WM_UNNAMED_NO_FILE;
-	if (!m->build_id_bytes || is_build(ret->image, m))
+	if (!m->build_id_bytes || module_file_is_build(ret->image, m))
 		return WM_NAMED;
 	wm_module_close(ret);
 	return WM_UNNAMED_CHANGED;

@@ -62,7 +62,7 @@ struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index)
 
 /* ---- builds stated separately -------------------------------------------- */
 
-static bool same_text(const char *have, const char *path, size_t bytes)
+static bool modules_same_text(const char *have, const char *path, size_t bytes)
 {
 	return strncmp(have, path, bytes) == 0 && !have[bytes];
 }
@@ -72,7 +72,7 @@ static struct told *find_told(const struct wm_modules *m, const char *path, size
 	struct wm_table_walk w = wm_table_walk(wm_table_hash_bytes(&m->by_path, path, bytes));
 
 	while (wm_table_next(&m->by_path, &w))
-		if (same_text(m->told[w.index].path, path, bytes))
+		if (modules_same_text(m->told[w.index].path, path, bytes))
 			return &m->told[w.index];
 	return NULL;
 }
@@ -119,7 +119,7 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 	for (uint32_t i = 0; i < m->by_key.nr; i++) {
 		struct wm_module *have = m->all[i];
 
-		if (have->build_id_bytes || !same_text(have->path, path, path_bytes))
+		if (have->build_id_bytes || !modules_same_text(have->path, path, path_bytes))
 			continue;
 		have->build_id_bytes = t->bytes;
 		memcpy(have->build_id, t->id, t->bytes);
@@ -152,7 +152,7 @@ static bool is_it(const struct entry *e, const struct wm_module_key *k)
 	const struct wm_module *m = &e->module;
 	size_t id_bytes = cut_id(k->build_id_bytes);
 
-	return m->kind == k->kind && same_text(m->path, k->path, k->path_bytes) &&
+	return m->kind == k->kind && modules_same_text(m->path, k->path, k->path_bytes) &&
 	       (k->kind != WM_MODULE_JIT || m->pid == k->pid) && e->by_build == (id_bytes > 0) &&
 	       (!id_bytes ||
 		(m->build_id_bytes == id_bytes && !memcmp(m->build_id, k->build_id, id_bytes)));
@@ -177,7 +177,7 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 /* Returns whether a trace has the kernel's symbols. If several traces are of one machine, that
  * one is used, or the last one.
  */
-static bool has_symbols(struct wm_trace *t)
+static bool modules_has_symbols(struct wm_trace *t)
 {
 	const char *text;
 	size_t bytes;
@@ -190,7 +190,7 @@ int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
 	char name[WM_MODULE_PATH_MAX + 3];
 	int err = 0;
 
-	if (!m->trace || !has_symbols(m->trace))
+	if (!m->trace || !modules_has_symbols(m->trace))
 		m->trace = t;
 	for (uint32_t i = 0; !err && i < t->nr_binaries; i++) {
 		const struct wm_trace_binary *b = &t->binaries[i];
@@ -236,7 +236,7 @@ static const char *jit_name(struct wm_modules *m, int32_t pid)
 			     (size_t)snprintf(name, sizeof(name), "[JIT] tid %d", pid));
 }
 
-static struct entry *make(struct wm_modules *m, const struct wm_module_key *k)
+static struct entry *modules_make(struct wm_modules *m, const struct wm_module_key *k)
 {
 	struct entry *e = wm_arena_get(&m->arena, sizeof(*e));
 	const struct told *t = NULL;
@@ -264,7 +264,8 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k)
 	return e;
 }
 
-static struct wm_module *add(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
+static struct wm_module *modules_add(struct wm_modules *m, const struct wm_module_key *k,
+				     uint64_t hash)
 {
 	uint32_t nr = m->by_key.nr;
 	struct wm_module **more;
@@ -276,7 +277,7 @@ static struct wm_module *add(struct wm_modules *m, const struct wm_module_key *k
 	if (!more)
 		return NULL;
 	m->all = more;
-	e = make(m, k);
+	e = modules_make(m, k);
 	if (!e || wm_table_add(&m->by_key, hash, nr))
 		return NULL;
 	e->module.index = nr;
@@ -284,8 +285,8 @@ static struct wm_module *add(struct wm_modules *m, const struct wm_module_key *k
 	return &e->module;
 }
 
-static struct wm_module *find(const struct wm_modules *m, const struct wm_module_key *k,
-			      uint64_t hash)
+static struct wm_module *modules_find(const struct wm_modules *m, const struct wm_module_key *k,
+				      uint64_t hash)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 
@@ -314,9 +315,9 @@ struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_ke
 		k.path = name;
 	}
 	hash = hash_key(m, &k);
-	found = find(m, &k, hash);
+	found = modules_find(m, &k, hash);
 	if (!found)
-		found = add(m, &k, hash);
+		found = modules_add(m, &k, hash);
 	if (found && is_file && !found->file)
 		found->file = wm_arena_copy(&m->arena, key->path, bytes);
 	return found;

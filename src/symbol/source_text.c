@@ -59,7 +59,7 @@ static void cut_lines(struct file *f, size_t bytes)
  * Loads a file. Its name comes from debug information, so it is opened only if it is a regular
  * file.
  */
-static void load(struct file *f)
+static void source_text_load(struct file *f)
 {
 	struct stat st;
 	size_t bytes = 0;
@@ -87,7 +87,7 @@ const char *wm_source_text_line(struct wm_source_text *s, const char *file, uint
 		if (!f->name)
 			return NULL;
 		s->nr++;
-		load(f);
+		source_text_load(f);
 	}
 	return line && line <= f->nr_lines ? f->lines[line - 1] : NULL;
 }

@@ -92,14 +92,15 @@ static bool is_shared(const struct wm_module_symbols *t, const struct wm_module 
 	       !memcmp(t->build_id, m->build_id, m->build_id_bytes) && t->why == WM_NAMED;
 }
 
-static uint64_t hash_of(const struct wm_symbols *s, const struct wm_module *m)
+static uint64_t symbols_hash_of(const struct wm_symbols *s, const struct wm_module *m)
 {
 	if (is_kernel(m))
 		return wm_table_hash(&s->shared_table, (uintptr_t)m->trace);
 	return wm_table_hash_bytes(&s->shared_table, m->build_id, m->build_id_bytes);
 }
 
-static int load(const struct wm_symbols *s, struct wm_module_symbols *t, const struct wm_module *m)
+static int symbols_load(const struct wm_symbols *s, struct wm_module_symbols *t,
+			const struct wm_module *m)
 {
 	int err;
 
@@ -126,7 +127,7 @@ static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
 		       const struct wm_module *m)
 {
 	wm_table_init(&t->hit_table);
-	if (!load(s, t, m))
+	if (!symbols_load(s, t, m))
 		return;
 	wm_code_done(&t->code);
 	t->why = WM_UNNAMED_UNREADABLE;
@@ -135,7 +136,7 @@ static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
 
 static struct wm_module_symbols *find_table(struct wm_symbols *s, const struct wm_module *m)
 {
-	struct wm_table_walk w = wm_table_walk(hash_of(s, m));
+	struct wm_table_walk w = wm_table_walk(symbols_hash_of(s, m));
 
 	while (wm_table_next(&s->shared_table, &w))
 		if (is_shared(s->shared[w.index], m))
@@ -156,11 +157,12 @@ static void share_table(struct wm_symbols *s, const struct wm_module *m,
 	if (!more)
 		return;
 	s->shared = more;
-	if (!wm_table_add(&s->shared_table, hash_of(s, m), nr))
+	if (!wm_table_add(&s->shared_table, symbols_hash_of(s, m), nr))
 		s->shared[nr] = t;
 }
 
-static void add_table(struct wm_symbols *s, struct wm_module *m, struct wm_module_symbols *t)
+static void symbols_add_table(struct wm_symbols *s, struct wm_module *m,
+			      struct wm_module_symbols *t)
 {
 	if (is_kernel(m) && t->why == WM_NAMED)
 		t->moved = wm_kernel_moved(&t->code, m->kernel);
@@ -170,7 +172,7 @@ static void add_table(struct wm_symbols *s, struct wm_module *m, struct wm_modul
 	share_table(s, m, t);
 }
 
-static struct wm_module_symbols *table_of(struct wm_symbols *s, struct wm_module *m)
+static struct wm_module_symbols *symbols_table_of(struct wm_symbols *s, struct wm_module *m)
 {
 	struct wm_module_symbols *t;
 
@@ -185,7 +187,7 @@ static struct wm_module_symbols *table_of(struct wm_symbols *s, struct wm_module
 	if (!t)
 		return NULL;
 	fill_table(s, t, m);
-	add_table(s, m, t);
+	symbols_add_table(s, m, t);
 	return t;
 }
 
@@ -207,7 +209,7 @@ void wm_symbols_settle(struct wm_symbols *s)
 	if (!a->of)
 		return;
 	pthread_join(a->thread, NULL);
-	add_table(s, a->of, a->table);
+	symbols_add_table(s, a->of, a->table);
 	a->of = NULL;
 }
 
@@ -255,7 +257,7 @@ static bool to_address(struct wm_module_symbols *t, const struct wm_place *p, ui
 
 bool wm_symbols_address(struct wm_symbols *s, const struct wm_place *place, uint64_t *ret)
 {
-	struct wm_module_symbols *t = table_of(s, place->module);
+	struct wm_module_symbols *t = symbols_table_of(s, place->module);
 
 	return t && to_address(t, place, ret);
 }
@@ -308,8 +310,8 @@ static const struct wm_symbol *look_up(struct wm_symbols *s, struct wm_module_sy
 	return *made;
 }
 
-static const struct wm_symbol *find(struct wm_symbols *s, struct wm_module_symbols *t,
-				    uint64_t address)
+static const struct wm_symbol *symbols_find(struct wm_symbols *s, struct wm_module_symbols *t,
+					    uint64_t address)
 {
 	const struct wm_symbol_hit *hit = find_hit(t, address);
 	const struct wm_symbol *found;
@@ -322,16 +324,16 @@ static const struct wm_symbol *find(struct wm_symbols *s, struct wm_module_symbo
 }
 
 /* Returns the only symbol of a function that the kernel generated; it has the module's name. */
-static const struct wm_symbol *whole(struct wm_symbols *s, const struct wm_module *m,
-				     struct wm_module_symbols *t)
+static const struct wm_symbol *symbols_whole(struct wm_symbols *s, const struct wm_module *m,
+					     struct wm_module_symbols *t)
 {
 	if (!t->whole && (t->whole = wm_arena_get(&s->arena, sizeof(*t->whole))))
 		*t->whole = (struct wm_symbol){.name = m->path, .end = UINT64_MAX};
 	return t->whole;
 }
 
-static const struct wm_symbol *answer(struct wm_symbols *s, const struct wm_place *place,
-				      enum wm_unnamed *why)
+static const struct wm_symbol *symbols_answer(struct wm_symbols *s, const struct wm_place *place,
+					      enum wm_unnamed *why)
 {
 	const struct wm_symbol *found = NULL;
 	struct wm_module_symbols *t;
@@ -340,7 +342,7 @@ static const struct wm_symbol *answer(struct wm_symbols *s, const struct wm_plac
 	*why = WM_UNNAMED_NO_MAPPING;
 	if (!place)
 		return NULL;
-	t = table_of(s, place->module);
+	t = symbols_table_of(s, place->module);
 	*why = t ? t->why : WM_UNNAMED_UNREADABLE;
 	if (*why != WM_NAMED)
 		return NULL;
@@ -348,9 +350,9 @@ static const struct wm_symbol *answer(struct wm_symbols *s, const struct wm_plac
 		/* the names are from another boot, and each module has moved by its own distance */
 		t = NULL;
 	else if (t->kind == WM_MODULE_CODE)
-		found = whole(s, place->module, t);
+		found = symbols_whole(s, place->module, t);
 	else if (to_address(t, place, &address))
-		found = find(s, t, address);
+		found = symbols_find(s, t, address);
 	*why = found ? WM_NAMED : t ? t->otherwise : WM_UNNAMED_NO_KALLSYMS;
 	return found;
 }
@@ -359,7 +361,7 @@ const struct wm_symbol *wm_symbols_find(struct wm_symbols *s, const struct wm_pl
 					enum wm_unnamed *ret_why)
 {
 	enum wm_unnamed why;
-	const struct wm_symbol *found = answer(s, place, &why);
+	const struct wm_symbol *found = symbols_answer(s, place, &why);
 
 	s->counts[why]++;
 	if (ret_why)
@@ -375,7 +377,7 @@ uint64_t wm_symbols_count(const struct wm_symbols *s, enum wm_unnamed why)
 enum wm_unnamed wm_symbols_state(struct wm_symbols *s, struct wm_module *m,
 				 const char **ret_sentence)
 {
-	struct wm_module_symbols *t = table_of(s, m);
+	struct wm_module_symbols *t = symbols_table_of(s, m);
 
 	*ret_sentence = "";
 	if (!t)

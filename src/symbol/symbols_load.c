@@ -47,8 +47,8 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
  * Adds the names of the debug file; if it has none, those in .dynsym of the image, which cannot be
  * stripped.
  */
-static int add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
-		     struct wm_diag *diag)
+static int symbols_load_add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
+				  struct wm_diag *diag)
 {
 	int err = f->debug ? wm_code_add_elf(&t->code, f->debug, diag) : 0;
 
@@ -65,7 +65,7 @@ static int load_files(struct wm_module_symbols *t, const struct wm_module_files 
 	int err = note_segments(t, f->image ? f->image : f->debug);
 
 	if (!err)
-		err = add_names(t, f, &diag);
+		err = symbols_load_add_names(t, f, &diag);
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
@@ -78,8 +78,8 @@ static int load_files(struct wm_module_symbols *t, const struct wm_module_files 
 	return 0;
 }
 
-static int load_file(struct wm_module_symbols *t, const struct wm_module *m,
-		     const struct wm_module_places *places)
+static int symbols_load_file(struct wm_module_symbols *t, const struct wm_module *m,
+			     const struct wm_module_places *places)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_module_files files;
@@ -124,7 +124,7 @@ int wm_jit_map_parse(struct wm_code *c, char *text)
 }
 
 /* Returns whether the file belongs to this user or root: other files in /tmp are not trusted. */
-static bool is_ours(int fd)
+static bool symbols_load_is_ours(int fd)
 {
 	struct stat st;
 
@@ -139,7 +139,8 @@ static int read_jit_map(struct wm_module_symbols *t, const char *path)
 
 	if (err)
 		return err;
-	err = is_ours(fd) ? wm_file_read_fd(fd, WM_JIT_MAP_MAX, &text, &bytes) : -EPERM;
+	err =
+	    symbols_load_is_ours(fd) ? wm_file_read_fd(fd, WM_JIT_MAP_MAX, &text, &bytes) : -EPERM;
 	(void)close(fd);
 	if (err)
 		return err;
@@ -192,7 +193,7 @@ int wm_symbols_load(struct wm_module_symbols *t, const struct wm_module *m,
 	case WM_MODULE_FILE:
 	case WM_MODULE_VDSO:
 	case WM_MODULE_VDSO32:
-		return load_file(t, m, &options->places);
+		return symbols_load_file(t, m, &options->places);
 	case WM_MODULE_JIT:
 		return load_jit(t, m, &options->places);
 	case WM_MODULE_CODE:

@@ -68,7 +68,7 @@ uint64_t wm_unwind_count(const struct wm_unwind *u, enum wm_unwound how)
 
 /* ---- the sample ----------------------------------------------------------------- */
 
-static const struct wm_item *part(const struct wm_event *e, const char *name)
+static const struct wm_item *unwind_part(const struct wm_event *e, const char *name)
 {
 	for (int k = WM_PART_STREAM_CONTEXT; k <= WM_PART_FIELDS; k++) {
 		const struct wm_part_range *r = &e->parts[k];
@@ -83,7 +83,8 @@ static const struct wm_item *part(const struct wm_event *e, const char *name)
 bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 			struct wm_user_stack *ret)
 {
-	const struct wm_item *regs = part(e, "regs_user"), *stack = part(e, "stack_user");
+	const struct wm_item *regs = unwind_part(e, "regs_user"),
+			     *stack = unwind_part(e, "stack_user");
 	uint64_t mask = e->type->user_regs;
 
 	if (!regs || !stack || regs->member->type->kind != WM_TYPE_LIST || !regs->count ||
@@ -149,7 +150,7 @@ static const struct machine aarch64 = {
 	      17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
 };
 
-static const struct machine *machine_of(const struct wm_user_stack *s)
+static const struct machine *unwind_machine_of(const struct wm_user_stack *s)
 {
 	if (s->mask >> 32 & 1)
 		return &aarch64;
@@ -182,7 +183,7 @@ static bool read_memory(void *data, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-static uint64_t value(const struct walking *w, uint8_t reg)
+static uint64_t unwind_value(const struct walking *w, uint8_t reg)
 {
 	return w->regs.value[reg];
 }
@@ -206,10 +207,10 @@ static void take_registers(struct walking *w)
 		}
 		k++;
 	}
-	w->base = value(w, w->machine->sp);
+	w->base = unwind_value(w, w->machine->sp);
 }
 
-static struct wm_elf_cfi *table_of(struct wm_unwind *u, const struct wm_module *m)
+static struct wm_elf_cfi *unwind_table_of(struct wm_unwind *u, const struct wm_module *m)
 {
 	struct wm_module_files files;
 	struct file *f;
@@ -244,7 +245,7 @@ static struct wm_elf_cfi *table_of(struct wm_unwind *u, const struct wm_module *
 static bool step_by_frame_pointer(struct walking *w)
 {
 	const struct machine *m = w->machine;
-	uint64_t fp = value(w, m->fp), sp = value(w, m->sp), next, pc;
+	uint64_t fp = unwind_value(w, m->fp), sp = unwind_value(w, m->sp), next, pc;
 
 	if (!(w->regs.known >> m->fp & 1) || fp < sp || fp & (m->word - 1u) ||
 	    !read_memory(w, fp, &next) || !read_memory(w, fp + m->word, &pc))
@@ -262,7 +263,7 @@ static bool step_back(struct walking *w)
 	const struct machine *m = w->machine;
 	uint64_t pc;
 
-	if (m == &aarch64 || !read_memory(w, value(w, m->sp), &pc))
+	if (m == &aarch64 || !read_memory(w, unwind_value(w, m->sp), &pc))
 		return false;
 	w->regs.value[m->sp] += m->word;
 	w->regs.value[m->pc] = pc;
@@ -292,7 +293,7 @@ static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi
 static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
 				      bool is_pc, bool *exact)
 {
-	struct wm_elf_cfi *table = table_of(w->u, frame->place.module);
+	struct wm_elf_cfi *table = unwind_table_of(w->u, frame->place.module);
 	enum wm_cfi_step how;
 	uint64_t address;
 
@@ -306,7 +307,8 @@ static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_fr
 }
 
 /* Steps to the caller. Returns WM_UNWOUND_DEEP when there is one, else the reason for the end. */
-static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool is_pc, bool *exact)
+static enum wm_unwound unwind_step(struct walking *w, struct wm_user_frame *frame, bool is_pc,
+				   bool *exact)
 {
 	enum wm_cfi_step how = step_by_table(w, frame, is_pc, exact);
 
@@ -319,7 +321,7 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 	if (how == WM_CFI_NO_TABLE) {
 		*exact = false;
 		/* a frame pointer of 0 marks the first function of a thread */
-		if (!value(w, w->machine->fp))
+		if (!unwind_value(w, w->machine->fp))
 			return WM_UNWOUND_WHOLE;
 		if (!step_by_frame_pointer(w))
 			return w->missed ? WM_UNWOUND_CUT : WM_UNWOUND_NO_TABLE;
@@ -328,13 +330,13 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 	return WM_UNWOUND_DEEP;
 }
 
-static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uint32_t *nr)
+static enum wm_unwound unwind_walk(struct walking *w, struct wm_user_frame *frames, uint32_t *nr)
 {
 	enum wm_unwound how = WM_UNWOUND_DEEP;
 	bool exact = true, is_pc;
 
 	while (*nr < WM_UNWIND_FRAMES_MAX && how == WM_UNWOUND_DEEP) {
-		uint64_t pc = value(w, w->machine->pc), sp = value(w, w->machine->sp);
+		uint64_t pc = unwind_value(w, w->machine->pc), sp = unwind_value(w, w->machine->sp);
 		struct wm_user_frame *f = &frames[*nr];
 
 		if (!pc && *nr)
@@ -348,13 +350,13 @@ static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uin
 		is_pc = exact;
 		exact = false;
 		if (f->mapped)
-			how = step(w, f, is_pc, &exact);
+			how = unwind_step(w, f, is_pc, &exact);
 		/*
 		 * Stacks grow down: the caller's frame is at a higher address, unless a signal
 		 * handler used another stack.
 		 */
-		if (how == WM_UNWOUND_DEEP && !exact && value(w, w->machine->sp) <= sp &&
-		    !(value(w, w->machine->sp) == sp && *nr == 1))
+		if (how == WM_UNWOUND_DEEP && !exact && unwind_value(w, w->machine->sp) <= sp &&
+		    !(unwind_value(w, w->machine->sp) == sp && *nr == 1))
 			how = WM_UNWOUND_BROKEN;
 	}
 	return how;
@@ -366,12 +368,12 @@ uint32_t wm_unwind(struct wm_unwind *u, const struct wm_user_stack *s,
 	struct walking w = {.u = u, .stack = s};
 	uint32_t nr = 0;
 
-	w.machine = machine_of(s);
+	w.machine = unwind_machine_of(s);
 	take_registers(&w);
 	if (!(w.regs.known >> w.machine->sp & 1) || !(w.regs.known >> w.machine->pc & 1))
 		*ret_how = WM_UNWOUND_NO_SAMPLE;
 	else
-		*ret_how = walk(&w, frames, &nr);
+		*ret_how = unwind_walk(&w, frames, &nr);
 	u->counts[*ret_how]++;
 	return nr;
 }

@@ -12,26 +12,26 @@
 
 #define KERNEL "[kernel.kallsyms]"
 
-static uint64_t hash_of(const struct wm_trace *t, const char *path, size_t bytes,
-			const unsigned char *id, uint32_t id_bytes)
+static uint64_t binaries_hash_of(const struct wm_trace *t, const char *path, size_t bytes,
+				 const unsigned char *id, uint32_t id_bytes)
 {
 	return wm_mix_bytes(wm_table_hash_bytes(&t->binary_table, path, bytes), id, id_bytes);
 }
 
-static bool is_same(const struct wm_trace_binary *b, const char *path, size_t bytes,
-		    const unsigned char *id, uint32_t id_bytes)
+static bool binaries_is_same(const struct wm_trace_binary *b, const char *path, size_t bytes,
+			     const unsigned char *id, uint32_t id_bytes)
 {
 	return b->build_id_bytes == id_bytes && !memcmp(b->build_id, id, id_bytes) &&
 	       !strncmp(b->path, path, bytes) && !b->path[bytes];
 }
 
-static bool is_known(const struct wm_trace *t, uint64_t hash, const char *path, size_t bytes,
-		     const unsigned char *id, uint32_t id_bytes)
+static bool binaries_is_known(const struct wm_trace *t, uint64_t hash, const char *path,
+			      size_t bytes, const unsigned char *id, uint32_t id_bytes)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 
 	while (wm_table_next(&t->binary_table, &w))
-		if (is_same(&t->binaries[w.index], path, bytes, id, id_bytes))
+		if (binaries_is_same(&t->binaries[w.index], path, bytes, id, id_bytes))
 			return true;
 	return false;
 }
@@ -50,8 +50,8 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	if (!bytes || !build_id_bytes || build_id_bytes > WM_BUILD_ID_MAX ||
 	    t->nr_binaries >= WM_TRACE_BINARIES)
 		return 0;
-	hash = hash_of(t, path, bytes, build_id, build_id_bytes);
-	if (is_known(t, hash, path, bytes, build_id, build_id_bytes))
+	hash = binaries_hash_of(t, path, bytes, build_id, build_id_bytes);
+	if (binaries_is_known(t, hash, path, bytes, build_id, build_id_bytes))
 		return 0;
 	b.path = wm_arena_copy(&t->arena, path, bytes);
 	b.build_id = wm_arena_copy(&t->arena, build_id, build_id_bytes);

@@ -45,7 +45,8 @@ bool wm_role_is_named(const struct wm_event_type *t, const char *full_name)
 }
 
 /* Finds the first field of "a|b" that the event has. */
-static void find_field(const struct wm_event_type *t, const char *names, struct wm_field_ref *ret)
+static void event_role_find_field(const struct wm_event_type *t, const char *names,
+				  struct wm_field_ref *ret)
 {
 	char name[64];
 
@@ -71,7 +72,7 @@ void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret)
 	if (d == end)
 		return;
 	for (int i = 0; i < WM_NR_ROLE_FIELDS; i++)
-		find_field(t, d->fields[i], &ret->fields[i]);
+		event_role_find_field(t, d->fields[i], &ret->fields[i]);
 	if (ret->fields[WM_ROLE_TID].type)
 		ret->role = d->role;
 }

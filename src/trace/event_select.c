@@ -27,7 +27,7 @@ struct wm_select_trace {
 
 /* --- rules ------------------------------------------------------------------------------ */
 
-static struct wm_select_rule *add_rule(struct wm_select *s)
+static struct wm_select_rule *event_select_add_rule(struct wm_select *s)
 {
 	struct wm_select_rule *more = realloc(s->rules, (s->nr_rules + 1) * sizeof(*more));
 
@@ -42,9 +42,9 @@ int wm_select_event(struct wm_select *s, const char *glob)
 {
 	struct wm_select_rule *r;
 
-	if (!s->nr_rules && !add_rule(s))
+	if (!s->nr_rules && !event_select_add_rule(s))
 		return -ENOMEM;
-	r = add_rule(s);
+	r = event_select_add_rule(s);
 	if (!r)
 		return -ENOMEM;
 	r->glob = glob;
@@ -55,7 +55,7 @@ int wm_select_filter(struct wm_select *s, const char *text, struct wm_diag *diag
 {
 	struct wm_select_rule *r;
 
-	if (!s->nr_rules && !add_rule(s))
+	if (!s->nr_rules && !event_select_add_rule(s))
 		return -ENOMEM;
 	r = &s->rules[s->nr_rules - 1];
 	if (r->filter)
@@ -134,7 +134,7 @@ static int bind_common(struct wm_select *s, struct wm_select_trace *t, uint32_t 
 	return err;
 }
 
-static int add_filter(struct type_rules *t, struct wm_item_filter *f)
+static int event_select_add_filter(struct type_rules *t, struct wm_item_filter *f)
 {
 	struct wm_item_filter **more = realloc(t->filters, (t->nr + 1) * sizeof(*more));
 
@@ -161,18 +161,20 @@ static int bind_rule(struct wm_select_rule *r, struct wm_select_trace *t, uint32
 	if (err || (r->filter && !f))
 		return err;
 	t->wanted[i] = true;
-	return add_filter(&t->types[i], f);
+	return event_select_add_filter(&t->types[i], f);
 }
 
 /* Events about the recording itself are hidden unless -A or a glob selects them. */
-static bool is_hidden(const struct wm_select *s, const struct wm_select_trace *t, uint32_t i)
+static bool event_select_is_hidden(const struct wm_select *s, const struct wm_select_trace *t,
+				   uint32_t i)
 {
 	if (!t->trace->types[i]->meta || s->hidden)
 		return false;
 	return s->no_meta || t->trace->is_own || s->nr_rules < 2;
 }
 
-static int bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i, struct binding *b)
+static int event_select_bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i,
+				  struct binding *b)
 {
 	int err = 0;
 
@@ -188,13 +190,13 @@ static int bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i,
 		err = bind_rule(&s->rules[k], t, i, b);
 	if (!err && t->wanted[i] && s->nr_rules && s->rules[0].filter)
 		err = bind_common(s, t, i, b);
-	if (!err && is_hidden(s, t, i))
+	if (!err && event_select_is_hidden(s, t, i))
 		t->wanted[i] = false;
 	return err;
 }
 
-static int bind_trace(struct wm_select *s, struct wm_trace *trace, uint32_t index,
-		      struct binding *b)
+static int event_select_bind_trace(struct wm_select *s, struct wm_trace *trace, uint32_t index,
+				   struct binding *b)
 {
 	struct wm_select_trace *t = &s->traces[index];
 	struct wm_want *want = &s->wants[index];
@@ -210,7 +212,7 @@ static int bind_trace(struct wm_select *s, struct wm_trace *trace, uint32_t inde
 		return -ENOMEM;
 	for (uint32_t i = 0; i < trace->nr_types && !err; i++) {
 		wm_event_comm_bind(trace->types[i], &t->comms[i]);
-		err = bind_type(s, t, i, b);
+		err = event_select_bind_type(s, t, i, b);
 		all &= t->wanted[i];
 	}
 	want->types = all ? NULL : t->wanted;
@@ -232,7 +234,7 @@ int wm_select_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t
 	if (!s->traces || !s->wants || !s->want_list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr_traces && !err; i++)
-		err = bind_trace(s, traces[i], i, &b);
+		err = event_select_bind_trace(s, traces[i], i, &b);
 	*ret_rule = b.rule;
 	return err;
 }
@@ -263,8 +265,8 @@ static void fill_comm(const struct wm_select_trace *t, const struct wm_event *e,
 		c->known |= WM_FILTER_COMM;
 }
 
-static bool run(const struct wm_select_trace *t, const struct wm_item_filter *f,
-		const struct wm_event *e)
+static bool event_select_run(const struct wm_select_trace *t, const struct wm_item_filter *f,
+			     const struct wm_event *e)
 {
 	struct wm_item_contexts c = {e->pid, e->tid, e->cpu, e->ns, "", 0, 0};
 	uint32_t at[WM_NR_PARTS], needs = wm_item_filter_needs(f);
@@ -289,8 +291,8 @@ bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event 
 	bool any = !r->nr;
 
 	for (uint32_t i = 0; i < r->nr && !any; i++)
-		any = !r->filters[i] || run(t, r->filters[i], e);
-	return any && (!common || run(t, common, e));
+		any = !r->filters[i] || event_select_run(t, r->filters[i], e);
+	return any && (!common || event_select_run(t, common, e));
 }
 
 bool wm_select_asks(const struct wm_select *s)

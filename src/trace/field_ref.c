@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_plain(const struct wm_type *t)
+static bool field_ref_is_plain(const struct wm_type *t)
 {
 	return t->kind <= WM_TYPE_BYTES;
 }
@@ -26,7 +26,7 @@ bool wm_field_ref_find_in(const struct wm_event_type *t, enum wm_part part, cons
 			*ret = (struct wm_field_ref){s->members[i].type, (uint8_t)part, fixed, i};
 			return true;
 		}
-		fixed &= is_plain(s->members[i].type);
+		fixed &= field_ref_is_plain(s->members[i].type);
 	}
 	return false;
 }

@@ -85,7 +85,7 @@ static void sift_down(struct wm_merge *m, uint32_t i)
 	m->heap[i] = e;
 }
 
-static int push(struct wm_merge *m, const struct entry *e)
+static int merge_push(struct wm_merge *m, const struct entry *e)
 {
 	uint32_t i = m->nr_heap;
 
@@ -136,7 +136,7 @@ static int wait_next(struct wm_merge *m, struct progress *l)
 			continue;
 		e.ns = p->begin_ns;
 		e.key |= (uint64_t)lane->trace << KEY_TRACE_SHIFT;
-		return push(m, &e);
+		return merge_push(m, &e);
 	}
 	return 0;
 }
@@ -175,7 +175,7 @@ static void destroy_reader(struct source *s, struct open_packet *o)
 	free(o);
 }
 
-static const char *file_of(const struct wm_trace *t, const struct wm_packet *p)
+static const char *merge_file_of(const struct wm_trace *t, const struct wm_packet *p)
 {
 	const char *file = t->streams[p->stream]->file;
 
@@ -189,7 +189,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 	if (o->told)
 		return;
 	o->told = true;
-	wm_trace_fault(t, file_of(t, o->packet), o->packet->offset,
+	wm_trace_fault(t, merge_file_of(t, o->packet), o->packet->offset,
 		       "time decreases by %llu ns in this packet",
 		       (unsigned long long)((uint64_t)o->last_ns - (uint64_t)ns));
 }
@@ -198,7 +198,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
  * Makes batch.events[at] the packet's next event in the window. Returns 1, 0 when the packet has no
  * more events, or -errno.
  */
-static int find_event(struct wm_merge *m, struct open_packet *o)
+static int merge_find_event(struct wm_merge *m, struct open_packet *o)
 {
 	struct wm_trace *t = m->sources[o->lane->lane->trace].trace;
 
@@ -246,12 +246,12 @@ static int open_first(struct wm_merge *m)
 	o->told = false;
 	o->last_ns = INT64_MIN;
 	err = s->trace->ops->reader_begin(o->reader, o->packet);
-	got = err ? err : find_event(m, o);
+	got = err ? err : merge_find_event(m, o);
 	if (got == 1) {
 		e.ns = o->batch.events[o->at].ns;
 		e.key |= KEY_OPEN;
 		e.open = o;
-		err = push(m, &e);
+		err = merge_push(m, &e);
 	}
 	if (got != 1 || err)
 		give_reader(m, s, o);
@@ -264,7 +264,7 @@ static int open_first(struct wm_merge *m)
 static int put_back(struct wm_merge *m, struct open_packet *o)
 {
 	struct progress *l = o->lane;
-	int got = find_event(m, o);
+	int got = merge_find_event(m, o);
 
 	if (got < 0)
 		return got;
@@ -292,7 +292,7 @@ static int64_t limit_of(const struct wm_merge *m)
 
 /* --- interface ------------------------------------------------------------------------- */
 
-static int start(struct wm_merge *m)
+static int merge_start(struct wm_merge *m)
 {
 	const struct wm_timeline *tl = m->timeline;
 	int err = 0;
@@ -328,7 +328,7 @@ static int make_sources(struct wm_merge *m, const struct wm_merge_options *optio
 		if (m->sources[i].want.nr_open < nr_open)
 			m->sources[i].want.nr_open = nr_open;
 	}
-	return start(m);
+	return merge_start(m);
 }
 
 struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
@@ -374,7 +374,7 @@ int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns)
 	m->done_bytes = 0;
 	m->begin_ns = begin_ns;
 	m->end_ns = end_ns;
-	m->err = start(m);
+	m->err = merge_start(m);
 	return m->err;
 }
 

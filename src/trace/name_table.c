@@ -45,7 +45,7 @@ static bool grow_texts(struct wm_names *n)
 	return true;
 }
 
-static uint32_t add(struct wm_names *n, const char *text, size_t bytes, uint64_t hash)
+static uint32_t name_table_add(struct wm_names *n, const char *text, size_t bytes, uint64_t hash)
 {
 	char *copy;
 
@@ -69,5 +69,5 @@ uint32_t wm_names_id(struct wm_names *n, const char *text, size_t bytes)
 	while (wm_table_next(&n->table, &w))
 		if (n->bytes[w.index] == bytes && !memcmp(n->texts[w.index], text, bytes))
 			return w.index;
-	return add(n, text, bytes, hash);
+	return name_table_add(n, text, bytes, hash);
 }

@@ -54,8 +54,8 @@ void wm_trace_close(struct wm_trace *t)
  * Finds a fault that was recorded before: a packet can be read more than once, first for the time
  * of its begin, then for slices of time.
  */
-static bool is_known(const struct wm_trace *t, const char *file, uint64_t offset,
-		     const char *reason)
+static bool trace_reader_is_known(const struct wm_trace *t, const char *file, uint64_t offset,
+				  const char *reason)
 {
 	for (uint32_t i = 0; i < t->nr_faults; i++) {
 		const struct wm_fault *f = &t->faults[i];
@@ -78,7 +78,7 @@ void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const
 	if (!file[0])
 		file = t->path;
 	pthread_mutex_lock(&t->fault_lock);
-	if (is_known(t, file, offset, reason)) {
+	if (trace_reader_is_known(t, file, offset, reason)) {
 		pthread_mutex_unlock(&t->fault_lock);
 		return;
 	}
@@ -96,7 +96,7 @@ void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const
 	pthread_mutex_unlock(&t->fault_lock);
 }
 
-static int by_place(const void *a, const void *b)
+static int trace_reader_by_place(const void *a, const void *b)
 {
 	const struct wm_fault *x = a, *y = b;
 	int order = strcmp(x->file, y->file);
@@ -111,7 +111,8 @@ static int by_place(const void *a, const void *b)
 void wm_trace_sort_faults(struct wm_trace *t, uint32_t first)
 {
 	if (first < t->nr_faults)
-		qsort(t->faults + first, t->nr_faults - first, sizeof(*t->faults), by_place);
+		qsort(t->faults + first, t->nr_faults - first, sizeof(*t->faults),
+		      trace_reader_by_place);
 }
 
 /* Adds a pointer to one of the trace's lists. */

@@ -32,37 +32,37 @@ uint32_t wm_scan_threads(uint32_t wanted)
 	return wanted > SCAN_THREADS_MAX ? SCAN_THREADS_MAX : wanted ? wanted : 1;
 }
 
-static void fail(struct scan *s, int err)
+static void scan_fail(struct scan *s, int err)
 {
 	int none = 0;
 
 	__atomic_compare_exchange_n(&s->err, &none, err, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool failed(struct scan *s)
+static bool scan_failed(struct scan *s)
 {
 	return __atomic_load_n(&s->err, __ATOMIC_RELAXED);
 }
 
-static bool wanted(const struct wm_scan_options *o, const struct wm_packet *p)
+static bool scan_wanted(const struct wm_scan_options *o, const struct wm_packet *p)
 {
 	return p->end_ns >= o->begin_ns && (p->begin_ns < o->end_ns || o->end_ns == INT64_MAX);
 }
 
 /* Takes the next packet inside the window from the shared counter; NULL at the end. */
-static const struct wm_packet *take(struct scan *s)
+static const struct wm_packet *scan_take(struct scan *s)
 {
 	for (;;) {
 		uint64_t i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
 
 		if (i >= s->trace->nr_packets)
 			return NULL;
-		if (wanted(s->options, &s->trace->packets[i]))
+		if (scan_wanted(s->options, &s->trace->packets[i]))
 			return &s->trace->packets[i];
 	}
 }
 
-static void *work(void *data)
+static void *scan_work(void *data)
 {
 	struct worker *w = data;
 	struct scan *s = w->scan;
@@ -71,7 +71,7 @@ static void *work(void *data)
 	struct wm_batch b = {0};
 	int got = r ? 0 : -ENOMEM;
 
-	while (got >= 0 && !failed(s) && (p = take(s))) {
+	while (got >= 0 && !scan_failed(s) && (p = scan_take(s))) {
 		got = s->trace->ops->reader_begin(r, p);
 		while (got >= 0) {
 			got = wm_batch_read(s->trace, r, &b);
@@ -81,7 +81,7 @@ static void *work(void *data)
 		}
 	}
 	if (got < 0)
-		fail(s, got);
+		scan_fail(s, got);
 	if (r)
 		s->trace->ops->reader_destroy(r);
 	wm_batch_done(&b);
@@ -104,9 +104,9 @@ int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 	for (uint32_t i = 0; i < n; i++)
 		workers[i] = (struct worker){.scan = &s, .state = states[i]};
 	for (started = 1; started < n; started++)
-		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+		if (pthread_create(&workers[started].thread, NULL, scan_work, &workers[started]))
 			break; /* the threads that exist process all packets */
-	(void)work(&workers[0]);
+	(void)scan_work(&workers[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
 	free(workers);

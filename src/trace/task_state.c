@@ -8,7 +8,7 @@
 
 #include "trace/event_comm.h"
 
-static int bind_trace(struct wm_state_trace *st, struct wm_trace *t)
+static int task_state_bind_trace(struct wm_state_trace *st, struct wm_trace *t)
 {
 	st->trace = t;
 	st->roles = calloc(t->nr_types + 1, sizeof(*st->roles));
@@ -36,7 +36,7 @@ int wm_state_init(struct wm_state *s, struct wm_trace *const *traces, uint32_t n
 		err = s->traces ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 0; i < nr_traces && !err; i++)
-		err = bind_trace(&s->traces[i], traces[i]);
+		err = task_state_bind_trace(&s->traces[i], traces[i]);
 	if (err)
 		wm_state_done(s);
 	return err;
@@ -64,7 +64,7 @@ int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces)
 		free(s->traces[i].roles);
 		free(s->traces[i].names);
 		s->traces[i].names = NULL;
-		err = bind_trace(&s->traces[i], traces[i]);
+		err = task_state_bind_trace(&s->traces[i], traces[i]);
 	}
 	return err;
 }
@@ -146,8 +146,8 @@ struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct w
 
 /* --- changes by events ------------------------------------------------------------------ */
 
-static int32_t number(const struct wm_role_bound *r, enum wm_role_field f, const struct wm_event *e,
-		      int32_t otherwise)
+static int32_t task_state_number(const struct wm_role_bound *r, enum wm_role_field f,
+				 const struct wm_event *e, int32_t otherwise)
 {
 	int64_t v = wm_field_ref_integer(&r->fields[f], e, otherwise);
 
@@ -156,8 +156,8 @@ static int32_t number(const struct wm_role_bound *r, enum wm_role_field f, const
 
 static int do_switch(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
 {
-	struct wm_task *prev = wm_tasks_get(&s->tasks, number(r, WM_ROLE_PARENT, e, -1));
-	struct wm_task *next = wm_tasks_get(&s->tasks, number(r, WM_ROLE_TID, e, -1));
+	struct wm_task *prev = wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_PARENT, e, -1));
+	struct wm_task *next = wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_TID, e, -1));
 	struct wm_cpu *cpu = get_cpu(s, e->cpu);
 
 	if (!prev || !next)
@@ -178,20 +178,21 @@ static int do_switch(struct wm_state *s, const struct wm_role_bound *r, const st
 static struct wm_task *subject(struct wm_state *s, const struct wm_role_bound *r,
 			       const struct wm_event *e)
 {
-	return wm_tasks_get(&s->tasks, number(r, WM_ROLE_TID, e, e->tid));
+	return wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_TID, e, e->tid));
 }
 
 static int do_fork(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
 {
 	struct wm_task *child = subject(s, r, e);
-	const struct wm_task *parent = wm_tasks_find(&s->tasks, number(r, WM_ROLE_PARENT, e, -1));
+	const struct wm_task *parent =
+	    wm_tasks_find(&s->tasks, task_state_number(r, WM_ROLE_PARENT, e, -1));
 
 	if (!child)
 		return -ENOMEM;
 	child->gone = false;
 	child->cpu = -1;
 	child->asked = false;
-	child->pid = number(r, WM_ROLE_PID, e, -1);
+	child->pid = task_state_number(r, WM_ROLE_PID, e, -1);
 	child->parent = parent ? parent->pid : -1;
 	child->comm = parent ? parent->comm : 0;
 	rename_task(s, child, &r->fields[WM_ROLE_COMM], e);
@@ -204,7 +205,7 @@ static int do_rename(struct wm_state *s, const struct wm_role_bound *r, const st
 
 	if (!task)
 		return -ENOMEM;
-	task->pid = number(r, WM_ROLE_PID, e, task->pid);
+	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
 	rename_task(s, task, &r->fields[WM_ROLE_COMM], e);
 	return 0;
 }
@@ -215,8 +216,8 @@ static int do_process(struct wm_state *s, const struct wm_role_bound *r, const s
 
 	if (!task)
 		return -ENOMEM;
-	task->pid = number(r, WM_ROLE_PID, e, task->pid);
-	task->parent = number(r, WM_ROLE_PARENT, e, task->parent);
+	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
+	task->parent = task_state_number(r, WM_ROLE_PARENT, e, task->parent);
 	task->gone = false;
 	rename_task(s, task, &r->fields[WM_ROLE_COMM], e);
 	return 0;

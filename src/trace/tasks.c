@@ -42,7 +42,7 @@ struct wm_task *wm_tasks_find(const struct wm_tasks *t, int32_t tid)
 	return NULL;
 }
 
-static struct wm_task *add(struct wm_tasks *t, int32_t tid)
+static struct wm_task *tasks_add(struct wm_tasks *t, int32_t tid)
 {
 	struct wm_task **chunk = &t->chunks[t->nr / CHUNK], *task;
 
@@ -65,7 +65,7 @@ struct wm_task *wm_tasks_get(struct wm_tasks *t, int32_t tid)
 		return task;
 	task = tid < 0 ? &t->others : wm_tasks_find(t, tid);
 	if (!task)
-		task = t->nr == WM_TASKS_MAX ? &t->others : add(t, tid);
+		task = t->nr == WM_TASKS_MAX ? &t->others : tasks_add(t, tid);
 	if (task)
 		t->last = task;
 	return task;

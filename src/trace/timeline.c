@@ -15,7 +15,7 @@ struct begin {
 	uint64_t index; /* index of the packet, or its size in bytes */
 };
 
-static int by_begin(const void *a, const void *b)
+static int timeline_by_begin(const void *a, const void *b)
 {
 	const struct begin *x = a, *y = b;
 
@@ -36,7 +36,7 @@ static int sort_lane(struct wm_lane *l, const struct wm_packet *packets)
 	}
 	for (uint64_t i = 0; i < n; i++)
 		begins[i] = (struct begin){packets[l->first + i].begin_ns, l->first + i};
-	qsort(begins, n, sizeof(*begins), by_begin);
+	qsort(begins, n, sizeof(*begins), timeline_by_begin);
 	for (uint64_t i = 0; i < n; i++)
 		l->order[i] = begins[i].index;
 	free(begins);
@@ -49,7 +49,8 @@ static int sort_lane(struct wm_lane *l, const struct wm_packet *packets)
  * Examines a lane's packets without sorting them. Returns an upper bound of the number of packets
  * that can be open at a time.
  */
-static uint32_t look_at(struct wm_lane *l, const struct wm_packet *packets, bool *ret_sorted)
+static uint32_t timeline_look_at(struct wm_lane *l, const struct wm_packet *packets,
+				 bool *ret_sorted)
 {
 	int64_t begin = INT64_MIN, end = INT64_MIN;
 	uint32_t open = 0, most = 1;
@@ -79,7 +80,7 @@ static int add_lane(struct wm_timeline *tl, uint32_t trace, uint64_t first, uint
 	bool sorted;
 
 	*l = (struct wm_lane){.trace = trace, .first = first, .end = end};
-	tl->nr_open += look_at(l, packets, &sorted);
+	tl->nr_open += timeline_look_at(l, packets, &sorted);
 	tl->has_chained |= l->chained;
 	return l->chained || sorted ? 0 : sort_lane(l, packets);
 }
@@ -183,7 +184,7 @@ static struct begin *all_begins(const struct wm_timeline *l, int64_t begin_ns, i
 				begins[n++] = (struct begin){p->begin_ns, p->bytes};
 		}
 	if (begins)
-		qsort(begins, n, sizeof(*begins), by_begin);
+		qsort(begins, n, sizeof(*begins), timeline_by_begin);
 	*ret_nr = n;
 	return begins;
 }

@@ -19,7 +19,7 @@ struct sum {
 };
 
 /* Each value has its own factor, so that multiplications do not depend on one another. */
-static void add(struct sum *s, uint64_t value)
+static void value_hash_add(struct sum *s, uint64_t value)
 {
 	s->sum += value * s->factor;
 	s->factor *= FACTOR;
@@ -27,7 +27,7 @@ static void add(struct sum *s, uint64_t value)
 }
 
 /* The finalizer: mixes the event's sum so that every bit affects all others. */
-static uint64_t mix(uint64_t n)
+static uint64_t value_hash_mix(uint64_t n)
 {
 	n = (n ^ n >> 32) * MIXER;
 	n = (n ^ n >> 32) * MIXER;
@@ -41,7 +41,7 @@ static uint64_t text_word(uint64_t h, uint64_t word)
 	return h ^ h >> 32;
 }
 
-static uint64_t load(const unsigned char *p)
+static uint64_t value_hash_load(const unsigned char *p)
 {
 	uint64_t word;
 
@@ -56,10 +56,10 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 	uint64_t h = count;
 
 	for (; count >= 8; count -= 8, at += 8)
-		h = text_word(h, load(at));
+		h = text_word(h, value_hash_load(at));
 	if (count) {
 		memcpy(last, at, count);
-		h = text_word(h, load(last));
+		h = text_word(h, value_hash_load(last));
 	}
 	return h;
 }
@@ -143,35 +143,35 @@ static uint64_t mask_of(const struct wm_type *t)
 	return !is_cut || t->bits >= 64 || bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-static void add_item(struct sum *s, const struct wm_item *i)
+static void value_hash_add_item(struct sum *s, const struct wm_item *i)
 {
 	const struct wm_type *t = i->member->type;
 
 	switch (t->kind) {
 	case WM_TYPE_UNSIGNED:
 	case WM_TYPE_BOOL:
-		add(s, i->u);
+		value_hash_add(s, i->u);
 		break;
 	case WM_TYPE_SIGNED:
-		add(s, i->u & mask_of(t));
+		value_hash_add(s, i->u & mask_of(t));
 		break;
 	case WM_TYPE_FLOAT:
-		add(s, wm_value_real(i->f));
+		value_hash_add(s, wm_value_real(i->f));
 		break;
 	case WM_TYPE_BYTES:
 		if (t->is_bare) { /* hashed like an array of numbers */
-			add(s, i->count);
+			value_hash_add(s, i->count);
 			for (uint32_t k = 0; k < i->count; k++)
-				add(s, i->bytes[k]);
+				value_hash_add(s, i->bytes[k]);
 			break;
 		}
-		add(s, wm_value_hash_text(i->bytes, i->count));
+		value_hash_add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_STRING:
-		add(s, wm_value_hash_text(i->bytes, i->count));
+		value_hash_add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_LIST:
-		add(s, i->count);
+		value_hash_add(s, i->count);
 		break;
 	default: /* containers; their parts follow */
 		break;
@@ -186,9 +186,9 @@ uint64_t wm_value_hash(const struct wm_event *e)
 		if (part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
 			continue;
 		for (uint32_t i = e->parts[part].at; i < e->parts[part].end; i++)
-			add_item(&s, &e->items[i]);
+			value_hash_add_item(&s, &e->items[i]);
 	}
-	return mix(s.sum + s.nr);
+	return value_hash_mix(s.sum + s.nr);
 }
 
 /* --- a whole trace --------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ struct tally {
 	char apart[112]; /* padding: no cache line is written by two threads */
 };
 
-static int batch(void *state, const struct wm_batch *b)
+static int value_hash_batch(void *state, const struct wm_batch *b)
 {
 	struct tally *t = state;
 	uint64_t hash = 0;
@@ -223,7 +223,7 @@ int wm_value_hash_trace(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_e
 	for (uint32_t i = 0; tallies && states && i < o.nr_threads; i++)
 		states[i] = &tallies[i];
 	if (tallies && states)
-		err = wm_scan(t, &o, batch, states);
+		err = wm_scan(t, &o, value_hash_batch, states);
 	*ret_events = *ret_hash = 0;
 	for (uint32_t i = 0; !err && i < o.nr_threads; i++) {
 		*ret_events += tallies[i].events;

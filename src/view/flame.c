@@ -65,8 +65,9 @@ static const struct wm_result_row *other_row(struct writing *w, const struct wm_
 	return NULL;
 }
 
-static bool put_rows(struct writing *w, const struct wm_flame *f, const struct wm_result_row *row,
-		     const struct wm_result_row *others, uint32_t depth)
+static bool flame_put_rows(struct writing *w, const struct wm_flame *f,
+			   const struct wm_result_row *row, const struct wm_result_row *others,
+			   uint32_t depth)
 {
 	bool ok = true;
 
@@ -77,7 +78,7 @@ static bool put_rows(struct writing *w, const struct wm_flame *f, const struct w
 
 		put_node(w, name, row->weight, depth, row->own, other ? other->weight : 0);
 		ok = name != WM_NAMES_NONE &&
-		     put_rows(w, f, row->first, other ? other->first : NULL, depth + 1);
+		     flame_put_rows(w, f, row->first, other ? other->first : NULL, depth + 1);
 	}
 	return ok;
 }
@@ -91,12 +92,12 @@ static uint64_t total_of(const struct wm_result_table *t)
 	return sum;
 }
 
-static void put_string(struct wm_text *t, const char *text)
+static void flame_put_string(struct wm_text *t, const char *text)
 {
 	wm_view_json_string(t, text, strlen(text));
 }
 
-static void put_notes(struct writing *w, const struct wm_result_note *n)
+static void flame_put_notes(struct writing *w, const struct wm_result_note *n)
 {
 	static const char *const kinds[] = {"fact", "loss", "problem"};
 	bool comma = false;
@@ -106,7 +107,7 @@ static void put_notes(struct writing *w, const struct wm_result_note *n)
 		if (n->kind == WM_NOTE_FACT)
 			continue;
 		wm_text_f(w->out, "%s[\"%s\",", comma ? "," : "", kinds[n->kind]);
-		put_string(w->out, n->text);
+		flame_put_string(w->out, n->text);
 		wm_text_char(w->out, ']');
 		comma = true;
 	}
@@ -118,16 +119,16 @@ static bool put_data(struct writing *w, const struct wm_flame *f)
 	bool ok;
 
 	wm_text_str(w->out, "{\"title\":");
-	put_string(w->out, f->title);
+	flame_put_string(w->out, f->title);
 	wm_text_str(w->out, ",\"unit\":");
-	put_string(w->out, f->unit);
+	flame_put_string(w->out, f->unit);
 	wm_text_f(w->out, ",\"icicle\":%s,\"differs\":%s", f->icicle ? "true" : "false",
 		  f->before ? "true" : "false");
-	put_notes(w, f->notes);
+	flame_put_notes(w, f->notes);
 	wm_text_str(w->out, ",\"nodes\":[");
 	put_node(w, wm_names_id(&w->names, "all", 3), total_of(f->table), 0, 0,
 		 total_of(f->before));
-	ok = put_rows(w, f, f->table->first, f->before ? f->before->first : NULL, 1);
+	ok = flame_put_rows(w, f, f->table->first, f->before ? f->before->first : NULL, 1);
 	wm_text_str(w->out, "],\"names\":[");
 	for (uint32_t i = 0; i < w->names.nr; i++) {
 		if (i)
@@ -186,7 +187,7 @@ static void put_folded_name(struct wm_text *t, const char *name)
 		wm_text_char(t, *name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name);
 }
 
-static uint64_t below(const struct wm_result_row *row)
+static uint64_t flame_below(const struct wm_result_row *row)
 {
 	uint64_t sum = 0;
 
@@ -195,12 +196,12 @@ static uint64_t below(const struct wm_result_row *row)
 	return sum;
 }
 
-static void fold(struct writing *w, const struct wm_result_row *row, struct wm_text *path)
+static void flame_fold(struct writing *w, const struct wm_result_row *row, struct wm_text *path)
 {
 	size_t bytes = path->bytes;
 
 	for (; row; row = row->next) {
-		uint64_t inside = below(row);
+		uint64_t inside = flame_below(row);
 
 		if (bytes)
 			wm_text_char(path, ';');
@@ -209,7 +210,7 @@ static void fold(struct writing *w, const struct wm_result_row *row, struct wm_t
 			wm_text_add(w->out, path->data, path->bytes);
 			wm_text_f(w->out, " %" PRIu64 "\n", row->weight - inside);
 		}
-		fold(w, row->first, path);
+		flame_fold(w, row->first, path);
 		wm_text_cut(path, bytes);
 	}
 }
@@ -222,7 +223,7 @@ int wm_flame_folded(struct wm_text *t, const struct wm_result_table *table)
 	if (wm_names_init(&w.names))
 		return -ENOMEM;
 	wm_text_init(&path);
-	fold(&w, table->first, &path);
+	flame_fold(&w, table->first, &path);
 	t->failed |= path.failed;
 	wm_text_done(&path);
 	wm_names_done(&w.names);

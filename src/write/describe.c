@@ -97,12 +97,12 @@ struct words {
 	uint32_t nr;
 };
 
-static void text(struct words *w, const char *key, const char *value)
+static void describe_text(struct words *w, const char *key, const char *value)
 {
 	w->at[w->nr++] = (struct wm_meta_word){.key = key, .text = value};
 }
 
-static void number(struct words *w, const char *key, uint64_t value)
+static void describe_number(struct words *w, const char *key, uint64_t value)
 {
 	w->at[w->nr++] = (struct wm_meta_word){key, NULL, (int64_t)value, true};
 }
@@ -114,29 +114,29 @@ static void fill_words(struct words *w, const struct wm_described_trace *trace)
 	(void)sscanf(WM_VERSION, "%u.%u.%u", &version[0], &version[1],
 		     &version[2]); /* missing parts are 0 */
 	w->nr = 0;
-	text(w, "tracer_name", "waymark");
-	number(w, "tracer_major", version[0]);
-	number(w, "tracer_minor", version[1]);
-	number(w, "tracer_patch", version[2]);
-	text(w, "hostname", trace->hostname);
-	text(w, "domain", "user");
-	number(w, "trace_format", WM_TRACE_FORMAT_VERSION);
-	text(w, "trace_creation_datetime", trace->created);
-	text(w, "clock_kind", clock_name(trace->clock_kind));
-	number(w, "clock_error_ns", trace->clock_error_ns);
+	describe_text(w, "tracer_name", "waymark");
+	describe_number(w, "tracer_major", version[0]);
+	describe_number(w, "tracer_minor", version[1]);
+	describe_number(w, "tracer_patch", version[2]);
+	describe_text(w, "hostname", trace->hostname);
+	describe_text(w, "domain", "user");
+	describe_number(w, "trace_format", WM_TRACE_FORMAT_VERSION);
+	describe_text(w, "trace_creation_datetime", trace->created);
+	describe_text(w, "clock_kind", clock_name(trace->clock_kind));
+	describe_number(w, "clock_error_ns", trace->clock_error_ns);
 	if (trace->sample_regs) {
-		number(w, "sample_regs", trace->sample_regs);
-		number(w, "sample_clock_error_ns", trace->sample_error_ns);
+		describe_number(w, "sample_regs", trace->sample_regs);
+		describe_number(w, "sample_clock_error_ns", trace->sample_error_ns);
 	}
 	if (trace->command)
-		text(w, "command", trace->command);
+		describe_text(w, "command", trace->command);
 }
 
 /* --- members of the frames --------------------------------------------------------------- */
 
 /* Aliases do not have roles, so CTF 2 does not use them. */
-static void add(struct wm_meta_frame *f, enum wm_meta_language language, const char *name,
-		uint32_t bits, const char *alias)
+static void describe_add(struct wm_meta_frame *f, enum wm_meta_language language, const char *name,
+			 uint32_t bits, const char *alias)
 {
 	wm_meta_frame_add(
 	    f, wm_meta_frame_field(name, bits, language == WM_META_TSDL ? alias : NULL, NULL));
@@ -147,7 +147,7 @@ struct member {
 	const char *alias, *name;
 };
 
-static void add_all(struct wm_meta_frame *f, const struct member *list)
+static void describe_add_all(struct wm_meta_frame *f, const struct member *list)
 {
 	static const struct wm_type type = {.kind = WM_TYPE_UNSIGNED};
 
@@ -176,10 +176,10 @@ void wm_describe_trace(struct wm_text *t, enum wm_meta_language language,
 	fill_aliases(&aliases, name);
 	fill_words(&words, trace);
 	wm_describe_clock_offset(trace, &clock.seconds, &clock.cycles);
-	add(&header, language, "magic", 32, "wm_u4");
-	add(&header, language, "uuid", 8, "wm_u1");
-	add(&header, language, "stream_id", 32, "wm_u4");
-	add(&header, language, "stream_instance_id", 64, "wm_u8");
+	describe_add(&header, language, "magic", 32, "wm_u4");
+	describe_add(&header, language, "uuid", 8, "wm_u1");
+	describe_add(&header, language, "stream_id", 32, "wm_u4");
+	describe_add(&header, language, "stream_instance_id", 64, "wm_u8");
 	wm_meta_formats[language].trace(t, &(struct wm_meta_trace){
 					       .uuid = trace->uuid,
 					       .nr_aliases = aliases.nr,
@@ -215,21 +215,21 @@ void wm_describe_stream(struct wm_text *t, enum wm_meta_language language, uint3
 	struct wm_meta_frame packet = {.structure = {.nr_parts = 0}}, header = packet,
 			     event = packet;
 
-	add(&packet, language, "timestamp_begin", 64, "wm_clock");
-	add(&packet, language, "timestamp_end", 64, "wm_clock");
-	add(&packet, language, "content_size", 64, "wm_u8");
-	add(&packet, language, "packet_size", 64, "wm_u8");
-	add(&packet, language, "packet_seq_num", 64, "wm_u8");
-	add(&packet, language, "events_discarded", 64, "wm_u8");
-	add(&packet, language, "event_count", 64, "wm_u8");
+	describe_add(&packet, language, "timestamp_begin", 64, "wm_clock");
+	describe_add(&packet, language, "timestamp_end", 64, "wm_clock");
+	describe_add(&packet, language, "content_size", 64, "wm_u8");
+	describe_add(&packet, language, "packet_size", 64, "wm_u8");
+	describe_add(&packet, language, "packet_seq_num", 64, "wm_u8");
+	describe_add(&packet, language, "events_discarded", 64, "wm_u8");
+	describe_add(&packet, language, "event_count", 64, "wm_u8");
 	if (kind == WM_STREAM_KIND_USER)
-		add_all(&packet, owner);
+		describe_add_all(&packet, owner);
 	if (wm_stream_class_kind_has_cpu(kind))
-		add_all(&packet, cpu);
-	add(&header, language, "id", 16, "wm_u2");
-	add(&header, language, "timestamp", WM_RECORD_TIME_BITS, "wm_clock_low");
+		describe_add_all(&packet, cpu);
+	describe_add(&header, language, "id", 16, "wm_u2");
+	describe_add(&header, language, "timestamp", WM_RECORD_TIME_BITS, "wm_clock_low");
 	if (event_contexts[kind])
-		add_all(&event, event_contexts[kind]);
+		describe_add_all(&event, event_contexts[kind]);
 	wm_meta_formats[language].stream(
 	    t, &(struct wm_meta_stream){
 		   .id = stream,

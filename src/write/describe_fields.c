@@ -20,14 +20,14 @@ struct names {
 	char length[WM_CLASS_NAME_MAX + 32]; /* "" except for sequences and blobs */
 };
 
-static bool is_word(char c)
+static bool describe_fields_is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '_';
 }
 
-static bool is_taken(const struct names *all, uint32_t before, const char *name,
-		     const char *const *taken)
+static bool describe_fields_is_taken(const struct names *all, uint32_t before, const char *name,
+				     const char *const *taken)
 {
 	for (; taken && *taken; taken++)
 		if (!strcmp(*taken, name))
@@ -38,8 +38,8 @@ static bool is_taken(const struct names *all, uint32_t before, const char *name,
 	return false;
 }
 
-static void set_names(struct names *n, const struct wm_field *f, enum wm_meta_language language,
-		      const char *suffix)
+static void describe_fields_set_names(struct names *n, const struct wm_field *f,
+				      enum wm_meta_language language, const char *suffix)
 {
 	bool identifiers = language == WM_META_TSDL;
 	uint32_t bytes;
@@ -47,7 +47,7 @@ static void set_names(struct names *n, const struct wm_field *f, enum wm_meta_la
 	(void)snprintf(n->name, sizeof(n->name), "%.*s%s", (int)WM_CLASS_NAME_MAX,
 		       f->name ? f->name : "", suffix); /* fits */
 	for (char *c = n->name; *c; c += bytes ? bytes : 1) {
-		bytes = identifiers ? is_word(*c) : wm_meta_utf8(c);
+		bytes = identifiers ? describe_fields_is_word(*c) : wm_meta_utf8(c);
 		if (!bytes)
 			*c = identifiers ? '_' : '?';
 	}
@@ -57,8 +57,10 @@ static void set_names(struct names *n, const struct wm_field *f, enum wm_meta_la
 }
 
 /* `taken` lists names that the caller uses itself, terminated by NULL. NULL: no memory. */
-static struct names *make_names(struct wm_arena *arena, enum wm_meta_language language,
-				const struct wm_class *class, const char *const *taken)
+static struct names *describe_fields_make_names(struct wm_arena *arena,
+						enum wm_meta_language language,
+						const struct wm_class *class,
+						const char *const *taken)
 {
 	struct names *all = wm_arena_array(arena, class->nr_fields + 1u, sizeof(*all));
 	char suffix[16];
@@ -67,9 +69,11 @@ static struct names *make_names(struct wm_arena *arena, enum wm_meta_language la
 		suffix[0] = '\0';
 		/* Each clash increases the number by the number of fields, so the loop ends. */
 		for (uint32_t attempt = 0;; attempt++) {
-			set_names(&all[i], &class->fields[i], language, suffix);
-			if (all[i].name[0] && !is_taken(all, i, all[i].name, taken) &&
-			    !(all[i].length[0] && is_taken(all, i, all[i].length, taken)))
+			describe_fields_set_names(&all[i], &class->fields[i], language, suffix);
+			if (all[i].name[0] &&
+			    !describe_fields_is_taken(all, i, all[i].name, taken) &&
+			    !(all[i].length[0] &&
+			      describe_fields_is_taken(all, i, all[i].length, taken)))
 				break;
 			(void)snprintf(suffix, sizeof(suffix), "_%u",
 				       i + attempt * class->nr_fields); /* fits: below 2^20 */
@@ -89,7 +93,7 @@ struct fields {
 	bool failed;
 };
 
-static void *memory(struct fields *f, void *got)
+static void *describe_fields_memory(struct fields *f, void *got)
 {
 	f->failed |= !got;
 	return got;
@@ -102,8 +106,8 @@ static const char *name_in(struct fields *f, const char *name)
 	char *made;
 
 	if (f->language == WM_META_JSON)
-		return memory(f, wm_arena_copy(f->arena, name, strlen(name)));
-	made = memory(f, wm_arena_get(f->arena, room));
+		return describe_fields_memory(f, wm_arena_copy(f->arena, name, strlen(name)));
+	made = describe_fields_memory(f, wm_arena_get(f->arena, room));
 	if (made)
 		(void)snprintf(made, room, "_%s", name);
 	return made;
@@ -122,7 +126,7 @@ static const char *alias_of(struct fields *f, const struct wm_field *field)
 		return "wm_z1";
 	if (field->shape == WM_SHAPE_CHARS)
 		return "wm_c1";
-	return memory(f, wm_arena_copy(f->arena, name, sizeof(name) - 1));
+	return describe_fields_memory(f, wm_arena_copy(f->arena, name, sizeof(name) - 1));
 }
 
 /* The label's value, truncated to the width of its enumeration. */
@@ -135,7 +139,7 @@ static int64_t label_value(const struct wm_field *f, int64_t value)
 	return (int64_t)((uint64_t)value << drop >> drop);
 }
 
-static int by_name(const void *a, const void *b)
+static int describe_fields_by_name(const void *a, const void *b)
 {
 	const struct wm_label *const *x = a, *const *y = b;
 	int order = strcmp((*x)->name, (*y)->name);
@@ -147,16 +151,16 @@ static int by_name(const void *a, const void *b)
 static void set_labels(struct fields *f, const struct wm_field *field, struct wm_type *type)
 {
 	const struct wm_label **sorted =
-	    memory(f, wm_arena_array(f->arena, field->nr_labels, sizeof(*sorted)));
+	    describe_fields_memory(f, wm_arena_array(f->arena, field->nr_labels, sizeof(*sorted)));
 	struct wm_type_label *labels =
-	    memory(f, wm_arena_array(f->arena, field->nr_labels, sizeof(*labels)));
+	    describe_fields_memory(f, wm_arena_array(f->arena, field->nr_labels, sizeof(*labels)));
 
 	if (!sorted || !labels)
 		return;
 	for (uint32_t i = 0; i < field->nr_labels; i++)
 		sorted[i] = &field->labels[i];
 	if (f->language == WM_META_JSON)
-		qsort(sorted, field->nr_labels, sizeof(*sorted), by_name);
+		qsort(sorted, field->nr_labels, sizeof(*sorted), describe_fields_by_name);
 	for (uint32_t i = 0; i < field->nr_labels; i++) {
 		int64_t value = label_value(field, sorted[i]->value);
 
@@ -175,7 +179,7 @@ static const struct wm_type *scalar_type(struct fields *f, const struct wm_field
 	    [WM_SCALAR_HEX] = WM_TYPE_UNSIGNED,  [WM_SCALAR_BOOL] = WM_TYPE_BOOL,
 	    [WM_SCALAR_FLOAT] = WM_TYPE_FLOAT,   [WM_SCALAR_POINTER] = WM_TYPE_UNSIGNED,
 	};
-	struct wm_type *type = memory(f, wm_arena_get(f->arena, sizeof(*type)));
+	struct wm_type *type = describe_fields_memory(f, wm_arena_get(f->arena, sizeof(*type)));
 
 	if (!type)
 		return NULL;
@@ -196,7 +200,7 @@ static const struct wm_type *scalar_type(struct fields *f, const struct wm_field
 static void refer(struct fields *f, struct wm_meta_field *to, enum wm_ctf_scope scope,
 		  const char *length)
 {
-	const char **names = memory(f, wm_arena_get(f->arena, sizeof(*names)));
+	const char **names = describe_fields_memory(f, wm_arena_get(f->arena, sizeof(*names)));
 
 	if (!names)
 		return;
@@ -209,7 +213,7 @@ static void refer(struct fields *f, struct wm_meta_field *to, enum wm_ctf_scope 
 	};
 }
 
-static void add_number(struct fields *f, const char *name, const char *alias)
+static void describe_fields_add_number(struct fields *f, const char *name, const char *alias)
 {
 	static const struct wm_type number = {.kind = WM_TYPE_UNSIGNED};
 
@@ -219,8 +223,9 @@ static void add_number(struct fields *f, const char *name, const char *alias)
 /* Makes `list` a list of the class that it has. */
 static void make_list(struct fields *f, struct wm_meta_field *list, bool fixed, uint32_t length)
 {
-	struct wm_meta_field *element = memory(f, wm_arena_get(f->arena, sizeof(*element)));
-	struct wm_type *type = memory(f, wm_arena_get(f->arena, sizeof(*type)));
+	struct wm_meta_field *element =
+	    describe_fields_memory(f, wm_arena_get(f->arena, sizeof(*element)));
+	struct wm_type *type = describe_fields_memory(f, wm_arena_get(f->arena, sizeof(*type)));
 
 	if (!element || !type)
 		return;
@@ -232,14 +237,15 @@ static void make_list(struct fields *f, struct wm_meta_field *list, bool fixed, 
 	list->nr_parts = 1;
 }
 
-static void add_field(struct fields *f, const struct wm_field *field, const struct names *names)
+static void describe_fields_add_field(struct fields *f, const struct wm_field *field,
+				      const struct names *names)
 {
 	static const struct wm_type text = {.kind = WM_TYPE_STRING}, blob = {.kind = WM_TYPE_BYTES};
 	const char *length = names->length[0] ? name_in(f, names->length) : NULL;
 	struct wm_meta_field *to;
 
 	if (length)
-		add_number(f, length, "wm_u4");
+		describe_fields_add_number(f, length, "wm_u4");
 	to = &f->at[f->nr++];
 	to->name = name_in(f, names->name);
 	if (length)
@@ -261,24 +267,25 @@ static void add_field(struct fields *f, const struct wm_field *field, const stru
 		make_list(f, to, field->shape == WM_SHAPE_ARRAY, field->length);
 }
 
-static void add_stack(struct fields *f, const char *length, const char *name)
+static void describe_fields_add_stack(struct fields *f, const char *length, const char *name)
 {
-	add_number(f, length, "wm_u4");
-	add_number(f, name, "wm_x8");
+	describe_fields_add_number(f, length, "wm_u4");
+	describe_fields_add_number(f, name, "wm_x8");
 	refer(f, &f->at[f->nr - 1], WM_CTF_EVENT_CONTEXT, length);
 	make_list(f, &f->at[f->nr - 1], false, 0);
 }
 
-static bool begin(struct fields *f, uint32_t room)
+static bool describe_fields_begin(struct fields *f, uint32_t room)
 {
 	f->nr = 0;
-	f->at = memory(f, wm_arena_array(f->arena, room, sizeof(*f->at)));
+	f->at = describe_fields_memory(f, wm_arena_array(f->arena, room, sizeof(*f->at)));
 	return f->at;
 }
 
 static void end(struct fields *f, struct wm_meta_scope *ret)
 {
-	struct wm_meta_field *structure = memory(f, wm_arena_get(f->arena, sizeof(*structure)));
+	struct wm_meta_field *structure =
+	    describe_fields_memory(f, wm_arena_get(f->arena, sizeof(*structure)));
 
 	if (structure)
 		*structure = wm_meta_structure(f->at, f->nr);
@@ -291,26 +298,26 @@ int wm_describe_fields(struct wm_arena *arena, enum wm_meta_language language, u
 {
 	static const char *const stack_names[] = {"ustack", "_ustack_length", NULL};
 	bool is_tsdl = language == WM_META_TSDL, has_stack = contexts & WM_CONTEXT_USTACK;
-	struct names *names =
-	    make_names(arena, language, class, is_tsdl && has_stack ? stack_names : NULL);
+	struct names *names = describe_fields_make_names(arena, language, class,
+							 is_tsdl && has_stack ? stack_names : NULL);
 	struct fields f = {.arena = arena, .language = language};
 
 	*ret_context = *ret_fields = (struct wm_meta_scope){NULL, NULL};
-	if (!names || !begin(&f, 3))
+	if (!names || !describe_fields_begin(&f, 3))
 		return -ENOMEM;
 	if (contexts & WM_CONTEXT_CPU)
-		add_number(&f, is_tsdl ? "_cpu" : "cpu", "wm_u4");
+		describe_fields_add_number(&f, is_tsdl ? "_cpu" : "cpu", "wm_u4");
 	if (has_stack && !is_tsdl)
-		add_stack(&f, "_ustack_length", "ustack");
+		describe_fields_add_stack(&f, "_ustack_length", "ustack");
 	if (f.nr)
 		end(&f, ret_context);
-	if (!begin(&f, 2 * class->nr_fields + 2))
+	if (!describe_fields_begin(&f, 2 * class->nr_fields + 2))
 		return -ENOMEM;
 	/* A field, not a context: babeltrace2 2.0.4 aborts on a sequence in the context. */
 	if (has_stack && is_tsdl)
-		add_stack(&f, "__ustack_length", "_ustack");
+		describe_fields_add_stack(&f, "__ustack_length", "_ustack");
 	for (uint32_t i = 0; i < class->nr_fields; i++)
-		add_field(&f, &class->fields[i], &names[i]);
+		describe_fields_add_field(&f, &class->fields[i], &names[i]);
 	end(&f, ret_fields);
 	return f.failed ? -ENOMEM : 0;
 }

@@ -95,7 +95,7 @@ static int lane_of(struct wm_kernel_stream *k, const struct wm_kernel_packet *p,
 	return 0;
 }
 
-static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
+static int kernel_stream_write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
 {
 	struct wm_trace_writer *w = k->writer;
 	struct wm_lane_packet out = {
@@ -132,7 +132,7 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 
 	if (p->ring >= WM_KERNEL_RINGS || p->begin > p->end || p->payload_bytes % WM_RECORD_ALIGN)
 		return -EINVAL;
-	err = write_packet(k, p);
+	err = kernel_stream_write_packet(k, p);
 	if (err) {
 		w->totals.lost_disk += p->count;
 		k->carry += p->lost + p->count;

@@ -20,7 +20,7 @@ void wm_lane_file_init(struct wm_lane_file *lane, const char *name, uint32_t str
 	(void)snprintf(lane->name, sizeof(lane->name), "%s", name); /* our names are short */
 }
 
-static void close_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
+static void lane_close_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
 {
 	uint32_t i;
 
@@ -46,7 +46,7 @@ static void evict(struct wm_lane_folder *f)
 		if (!oldest || f->open[i]->used < oldest->used)
 			oldest = f->open[i];
 	if (oldest)
-		close_files(f, oldest);
+		lane_close_files(f, oldest);
 }
 
 static int open_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
@@ -74,14 +74,14 @@ static int open_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
 }
 
 /* Truncates both files to their complete packets and entries. */
-static int cut(struct wm_lane_file *lane)
+static int lane_cut(struct wm_lane_file *lane)
 {
 	lane->torn = ftruncate(lane->fd, (off_t)lane->bytes) ||
 		     ftruncate(lane->index_fd, (off_t)lane->index_bytes);
 	return lane->torn ? -errno : 0;
 }
 
-static int write_all(int fd, struct iovec *iov, int count, uint64_t offset)
+static int lane_write_all(int fd, struct iovec *iov, int count, uint64_t offset)
 {
 	ssize_t n;
 
@@ -142,7 +142,7 @@ static void fill_frame(struct wm_packet_frame *frame, const struct wm_lane_folde
 	}
 }
 
-static uint64_t big(uint64_t little)
+static uint64_t lane_big(uint64_t little)
 {
 	return htobe64(le64toh(little));
 }
@@ -155,11 +155,11 @@ static int write_entry(const struct wm_lane_file *lane, const struct wm_packet_f
 					 htobe32(sizeof(struct wm_index_entry))};
 	struct wm_index_entry entry = {
 	    .offset = htobe64(lane->bytes),
-	    .packet_size = big(frame->packet_size),
-	    .content_size = big(frame->content_size),
-	    .timestamp_begin = big(frame->timestamp_begin),
-	    .timestamp_end = big(frame->timestamp_end),
-	    .events_discarded = big(frame->events_discarded),
+	    .packet_size = lane_big(frame->packet_size),
+	    .content_size = lane_big(frame->content_size),
+	    .timestamp_begin = lane_big(frame->timestamp_begin),
+	    .timestamp_end = lane_big(frame->timestamp_end),
+	    .events_discarded = lane_big(frame->events_discarded),
 	    .stream_id = htobe64(lane->stream),
 	    .stream_instance_id = htobe64(lane->number),
 	    .packet_seq_num = htobe64(lane->nr_packets),
@@ -167,13 +167,13 @@ static int write_entry(const struct wm_lane_file *lane, const struct wm_packet_f
 	struct iovec iov[2] = {{&header, lane->index_bytes ? 0 : sizeof(header)},
 			       {&entry, sizeof(entry)}};
 	int bytes = (int)(iov[0].iov_len + iov[1].iov_len);
-	int err = write_all(lane->index_fd, iov, 2, lane->index_bytes);
+	int err = lane_write_all(lane->index_fd, iov, 2, lane->index_bytes);
 
 	return err ? err : bytes;
 }
 
-static int write_packet(struct wm_lane_folder *f, struct wm_lane_file *lane,
-			const struct wm_lane_packet *packet)
+static int lane_write_packet(struct wm_lane_folder *f, struct wm_lane_file *lane,
+			     const struct wm_lane_packet *packet)
 {
 	struct wm_packet_frame frame;
 	struct iovec iov[2] = {{&frame, frame_bytes(packet)},
@@ -182,11 +182,12 @@ static int write_packet(struct wm_lane_folder *f, struct wm_lane_file *lane,
 	int err;
 
 	fill_frame(&frame, f, lane, packet);
-	err = write_all(lane->fd, iov, 2, lane->bytes);
+	err = lane_write_all(lane->fd, iov, 2, lane->bytes);
 	if (!err)
 		err = write_entry(lane, &frame);
 	if (err < 0) {
-		(void)cut(lane); /* on failure the lane is torn, and cut before the next write */
+		/* On failure the lane is torn, and cut before the next write. */
+		(void)lane_cut(lane);
 		return err;
 	}
 	lane->bytes += bytes;
@@ -210,10 +211,10 @@ int wm_lane_file_write(struct wm_lane_folder *f, struct wm_lane_file *lane,
 
 	lane->used = ++f->uses;
 	if (!err && lane->torn)
-		err = cut(lane);
+		err = lane_cut(lane);
 	if (!err && !lane->nr_packets && packet->lost)
-		err = write_packet(f, lane, &empty);
-	return err ? err : write_packet(f, lane, packet);
+		err = lane_write_packet(f, lane, &empty);
+	return err ? err : lane_write_packet(f, lane, packet);
 }
 
 int wm_lane_file_close(struct wm_lane_folder *f, struct wm_lane_file *lane)
@@ -223,7 +224,7 @@ int wm_lane_file_close(struct wm_lane_folder *f, struct wm_lane_file *lane)
 	if (lane->torn)
 		err = open_files(f, lane);
 	if (!err && lane->torn)
-		err = cut(lane);
-	close_files(f, lane);
+		err = lane_cut(lane);
+	lane_close_files(f, lane);
 	return err;
 }

@@ -11,7 +11,7 @@
 #define RECORD_SEPARATOR "\x1e"
 
 /* A JSON string; bytes that are not UTF-8 become U+FFFD. */
-static void quoted(struct wm_text *t, const char *s)
+static void metadata_json_quoted(struct wm_text *t, const char *s)
 {
 	uint32_t n;
 
@@ -35,12 +35,12 @@ static void quoted(struct wm_text *t, const char *s)
 static void key_string(struct wm_text *t, const char *key, const char *value)
 {
 	wm_text_f(t, "\"%s\":", key);
-	quoted(t, value);
+	metadata_json_quoted(t, value);
 }
 
 /* --- field classes -------------------------------------------------------------------------- */
 
-static void integer(struct wm_text *t, const char *class, uint32_t bits)
+static void metadata_json_integer(struct wm_text *t, const char *class, uint32_t bits)
 {
 	wm_text_f(t,
 		  "{\"type\":\"fixed-length-%s\",\"length\":%u,\"byte-order\":\"little-endian\","
@@ -48,7 +48,7 @@ static void integer(struct wm_text *t, const char *class, uint32_t bits)
 		  class, bits);
 }
 
-static void range(struct wm_text *t, int64_t low, int64_t high, bool is_signed)
+static void metadata_json_range(struct wm_text *t, int64_t low, int64_t high, bool is_signed)
 {
 	wm_text_f(t, is_signed ? "[%lld,%lld]" : "[%llu,%llu]", (long long)low, (long long)high);
 }
@@ -59,7 +59,7 @@ struct by_name {
 	bool follows;         /* a label of the same name precedes it */
 };
 
-static int by_name(const void *a, const void *b)
+static int metadata_json_by_name(const void *a, const void *b)
 {
 	const struct by_name *const *x = a, *const *y = b;
 	int order = strcmp((*x)->label->name, (*y)->label->name);
@@ -81,7 +81,7 @@ static void link_twins(struct by_name **sorted, uint32_t nr)
  * Writes the labels in order. JSON keys must be unique, so labels with the same name become one key
  * with several ranges.
  */
-static void labels(struct wm_text *t, const struct wm_type *type)
+static void metadata_json_labels(struct wm_text *t, const struct wm_type *type)
 {
 	struct by_name *all = calloc(type->nr_labels + (size_t)1, sizeof(*all));
 	struct by_name **sorted = calloc(type->nr_labels + (size_t)1, sizeof(struct by_name *));
@@ -92,7 +92,7 @@ static void labels(struct wm_text *t, const struct wm_type *type)
 		sorted[i] = &all[i];
 	}
 	if (all && sorted) {
-		qsort(sorted, type->nr_labels, sizeof(*sorted), by_name);
+		qsort(sorted, type->nr_labels, sizeof(*sorted), metadata_json_by_name);
 		link_twins(sorted, type->nr_labels);
 	} else {
 		t->failed = true;
@@ -103,12 +103,12 @@ static void labels(struct wm_text *t, const struct wm_type *type)
 			continue;
 		wm_text_str(t, any ? "," : "");
 		any = true;
-		quoted(t, all[i].label->name);
+		metadata_json_quoted(t, all[i].label->name);
 		wm_text_str(t, ":[");
-		range(t, all[i].label->low, all[i].label->high, is_signed);
+		metadata_json_range(t, all[i].label->low, all[i].label->high, is_signed);
 		for (uint32_t k = all[i].next; k; k = all[k].next) {
 			wm_text_char(t, ',');
-			range(t, all[k].label->low, all[k].label->high, is_signed);
+			metadata_json_range(t, all[k].label->low, all[k].label->high, is_signed);
 		}
 		wm_text_char(t, ']');
 	}
@@ -123,7 +123,7 @@ static void role(struct wm_text *t, const struct wm_meta_field *f)
 		wm_text_f(t, ",\"roles\":[\"%s\"]", f->role);
 }
 
-static void number(struct wm_text *t, const struct wm_meta_field *f)
+static void metadata_json_number(struct wm_text *t, const struct wm_meta_field *f)
 {
 	static const uint8_t bases[] = {
 	    [WM_LOOK_HEX] = 16, [WM_LOOK_OCTAL] = 8, [WM_LOOK_BINARY] = 2, [WM_LOOK_POINTER] = 16};
@@ -135,21 +135,22 @@ static void number(struct wm_text *t, const struct wm_meta_field *f)
 		return;
 	}
 	if (type->kind == WM_TYPE_BOOL) {
-		integer(t, "boolean", type->bits);
+		metadata_json_integer(t, "boolean", type->bits);
 	} else if (type->kind == WM_TYPE_FLOAT) {
-		integer(t, "floating-point-number", type->bits == 32 ? 32 : 64);
+		metadata_json_integer(t, "floating-point-number", type->bits == 32 ? 32 : 64);
 	} else if (type->is_flags && type->nr_labels) {
-		integer(t, "bit-map", type->bits);
+		metadata_json_integer(t, "bit-map", type->bits);
 		has_labels = true;
 	} else {
-		integer(t, type->kind == WM_TYPE_SIGNED ? "signed-integer" : "unsigned-integer",
-			type->bits);
+		metadata_json_integer(
+		    t, type->kind == WM_TYPE_SIGNED ? "signed-integer" : "unsigned-integer",
+		    type->bits);
 		if (type->look)
 			wm_text_f(t, ",\"preferred-display-base\":%u", bases[type->look]);
 	}
 	role(t, f);
 	if (has_labels)
-		labels(t, type);
+		metadata_json_labels(t, type);
 	/* Mappings make the alias unusable: its name remains an attribute. */
 	if (f->alias)
 		wm_text_f(t, ",\"attributes\":{\"waymark\":{\"type\":\"%s\"}}", f->alias);
@@ -158,25 +159,26 @@ static void number(struct wm_text *t, const struct wm_meta_field *f)
 
 /* --- locations of lengths and tags ----------------------------------------------------------- */
 
-static void location(struct wm_text *t, const char *key, const struct wm_meta_field *n)
+static void metadata_json_location(struct wm_text *t, const char *key,
+				   const struct wm_meta_field *n)
 {
 	wm_text_f(t, ",\"%s-field-location\":{", key);
 	if (!n->count && n->ref.scope < WM_CTF_NR_SCOPES)
 		wm_text_f(t, "\"origin\":\"%s\",", wm_ctf_scope_origins[n->ref.scope]);
 	wm_text_str(t, "\"path\":[");
 	if (n->count)
-		quoted(t, n->count);
+		metadata_json_quoted(t, n->count);
 	for (uint32_t i = 0; !n->count && i < n->ref.up; i++)
 		wm_text_str(t, "null,");
 	for (uint32_t i = 0; !n->count && i < n->ref.nr_names; i++) {
 		wm_text_str(t, i ? "," : "");
-		quoted(t, n->ref.names[i]);
+		metadata_json_quoted(t, n->ref.names[i]);
 	}
 	wm_text_str(t, "]}");
 }
 
 static void class(struct wm_text *t, const struct wm_meta_field *n);
-static void member(struct wm_text *t, const struct wm_meta_field *n);
+static void metadata_json_member(struct wm_text *t, const struct wm_meta_field *n);
 
 /* Writes the contents of a list, a variant or an optional. */
 static void inner(struct wm_text *t, const struct wm_meta_field *n,
@@ -190,22 +192,22 @@ static void inner(struct wm_text *t, const struct wm_meta_field *n,
 	}
 	inside.name = "value";
 	wm_text_str(t, "{\"type\":\"structure\",\"member-classes\":[");
-	member(t, &inside);
+	metadata_json_member(t, &inside);
 	wm_text_str(t, "]}");
 }
 
-static void list(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_list(struct wm_text *t, const struct wm_meta_field *n)
 {
 	if (n->type->fixed)
 		wm_text_f(t, "{\"type\":\"static-length-array\",\"length\":%u", n->type->length);
 	else
 		wm_text_str(t, "{\"type\":\"dynamic-length-array\"");
 	if (!n->type->fixed && !n->ref.is_last)
-		location(t, "length", n);
+		metadata_json_location(t, "length", n);
 	wm_text_str(t, ",\"element-field-class\":");
 	inner(t, &n->parts[0], n);
 	if (!n->type->fixed && n->ref.is_last)
-		location(t, "length", n);
+		metadata_json_location(t, "length", n);
 	wm_text_char(t, '}');
 }
 
@@ -219,13 +221,13 @@ static void blob(struct wm_text *t, const struct wm_meta_field *n)
 
 	if (n->count || n->ref.nr_names) {
 		wm_text_f(t, "{\"type\":\"dynamic-length-%s\"", kind);
-		location(t, "length", n);
+		metadata_json_location(t, "length", n);
 	} else {
 		wm_text_f(t, "{\"type\":\"static-length-%s\",\"length\":%u", kind, n->length);
 	}
 	if (n->type->is_bare) {
 		wm_text_str(t, ",\"element-field-class\":");
-		integer(t, "unsigned-integer", 8);
+		metadata_json_integer(t, "unsigned-integer", 8);
 		wm_text_str(t, ",\"preferred-display-base\":16}");
 	}
 	role(t, n);
@@ -237,7 +239,7 @@ static void ranges(struct wm_text *t, const struct wm_ctf_range *list, uint32_t 
 	wm_text_str(t, ",\"selector-field-ranges\":[");
 	for (uint32_t i = 0; i < nr; i++) {
 		wm_text_str(t, i ? "," : "");
-		range(t, list[i].low, list[i].high, is_signed);
+		metadata_json_range(t, list[i].low, list[i].high, is_signed);
 	}
 	wm_text_char(t, ']');
 }
@@ -254,17 +256,17 @@ static bool is_signed(const struct wm_ctf_range *list, uint32_t nr)
 	return false;
 }
 
-static void variant(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_variant(struct wm_text *t, const struct wm_meta_field *n)
 {
 	wm_text_str(t, "{\"type\":\"variant\"");
-	location(t, "selector", n);
+	metadata_json_location(t, "selector", n);
 	wm_text_str(t, ",\"options\":[");
 	for (uint32_t i = 0; i < n->nr_parts; i++) {
 		const struct wm_meta_field *part = &n->parts[i];
 		const struct wm_ctf_range place = {i, i};
 
 		wm_text_str(t, i ? ",{\"name\":" : "{\"name\":");
-		quoted(t, part->name);
+		metadata_json_quoted(t, part->name);
 		wm_text_str(t, ",\"field-class\":");
 		inner(t, part, n);
 		if (n->count)
@@ -277,13 +279,13 @@ static void variant(struct wm_text *t, const struct wm_meta_field *n)
 	wm_text_str(t, "]}");
 }
 
-static void optional(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_optional(struct wm_text *t, const struct wm_meta_field *n)
 {
 	static const struct wm_ctf_range one = {1, 1};
 	const struct wm_meta_field *value = &n->parts[0];
 
 	wm_text_str(t, "{\"type\":\"optional\"");
-	location(t, "selector", n);
+	metadata_json_location(t, "selector", n);
 	if (n->count)
 		ranges(t, &one, 1, false);
 	else if (value->nr_ranges)
@@ -294,22 +296,22 @@ static void optional(struct wm_text *t, const struct wm_meta_field *n)
 	wm_text_char(t, '}');
 }
 
-static void members(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_members(struct wm_text *t, const struct wm_meta_field *n)
 {
 	for (uint32_t i = 0; i < n->nr_parts; i++) {
 		wm_text_str(t, i ? "," : "");
-		member(t, &n->parts[i]);
+		metadata_json_member(t, &n->parts[i]);
 	}
 }
 
-static void structure(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_structure(struct wm_text *t, const struct wm_meta_field *n)
 {
 	wm_text_str(t, "{\"type\":\"structure\",\"member-classes\":[");
-	members(t, n);
+	metadata_json_members(t, n);
 	wm_text_str(t, "]}");
 }
 
-static void string(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_string(struct wm_text *t, const struct wm_meta_field *n)
 {
 	if (wm_meta_is_fixed_text(n))
 		wm_text_f(t, "{\"type\":\"static-length-string\",\"length\":%u}", n->length);
@@ -321,25 +323,26 @@ static void class(struct wm_text *t, const struct wm_meta_field *n)
 {
 	static void (*const kinds[WM_TYPE_NR])(struct wm_text * t,
 					       const struct wm_meta_field *n) = {
-	    [WM_TYPE_STRING] = string, [WM_TYPE_BYTES] = blob,     [WM_TYPE_STRUCT] = structure,
-	    [WM_TYPE_LIST] = list,     [WM_TYPE_CHOICE] = variant, [WM_TYPE_OPTIONAL] = optional,
+	    [WM_TYPE_STRING] = metadata_json_string,    [WM_TYPE_BYTES] = blob,
+	    [WM_TYPE_STRUCT] = metadata_json_structure, [WM_TYPE_LIST] = metadata_json_list,
+	    [WM_TYPE_CHOICE] = metadata_json_variant,   [WM_TYPE_OPTIONAL] = metadata_json_optional,
 	};
 
-	(kinds[n->type->kind] ?: number)(t, n);
+	(kinds[n->type->kind] ?: metadata_json_number)(t, n);
 }
 
 /* Writes a member, preceded by its added count. */
-static void member(struct wm_text *t, const struct wm_meta_field *n)
+static void metadata_json_member(struct wm_text *t, const struct wm_meta_field *n)
 {
 	if (n->count) {
 		wm_text_str(t, "{\"name\":");
-		quoted(t, n->count);
+		metadata_json_quoted(t, n->count);
 		wm_text_str(t, ",\"field-class\":");
-		integer(t, "unsigned-integer", WM_META_COUNT_BITS);
+		metadata_json_integer(t, "unsigned-integer", WM_META_COUNT_BITS);
 		wm_text_str(t, "}},");
 	}
 	wm_text_str(t, "{\"name\":");
-	quoted(t, n->name);
+	metadata_json_quoted(t, n->name);
 	wm_text_str(t, ",\"field-class\":");
 	class(t, n);
 	wm_text_char(t, '}');
@@ -347,7 +350,8 @@ static void member(struct wm_text *t, const struct wm_meta_field *n)
 
 /* --- fragments -------------------------------------------------------------------------------- */
 
-static void scope(struct wm_text *t, const char *key, struct wm_meta_scope s, uint32_t align)
+static void metadata_json_scope(struct wm_text *t, const char *key, struct wm_meta_scope s,
+				uint32_t align)
 {
 	if (!s.first && !s.second)
 		return;
@@ -356,15 +360,15 @@ static void scope(struct wm_text *t, const char *key, struct wm_meta_scope s, ui
 		wm_text_f(t, "\"minimum-alignment\":%u,", align);
 	wm_text_str(t, "\"member-classes\":[");
 	if (s.first)
-		members(t, s.first);
+		metadata_json_members(t, s.first);
 	if (s.first && s.first->nr_parts && s.second && s.second->nr_parts)
 		wm_text_char(t, ',');
 	if (s.second)
-		members(t, s.second);
+		metadata_json_members(t, s.second);
 	wm_text_str(t, "]}");
 }
 
-static void preamble(struct wm_text *t, const struct wm_meta_trace *trace)
+static void metadata_json_preamble(struct wm_text *t, const struct wm_meta_trace *trace)
 {
 	wm_text_str(t, RECORD_SEPARATOR "{\"type\":\"preamble\",\"version\":2");
 	if (trace->uuid) {
@@ -387,7 +391,7 @@ static void alias(struct wm_text *t, const struct wm_meta_field *a)
 		  RECORD_SEPARATOR "{\"type\":\"field-class-alias\",\"name\":\"%s\","
 				   "\"field-class\":",
 		  a->name);
-	number(t, &class);
+	metadata_json_number(t, &class);
 	wm_text_str(t, "}\n");
 }
 
@@ -398,7 +402,7 @@ static void uid(struct wm_text *t, const unsigned char *uuid)
 	wm_text_char(t, '"');
 }
 
-static void trace_class(struct wm_text *t, const struct wm_meta_trace *trace)
+static void metadata_json_trace_class(struct wm_text *t, const struct wm_meta_trace *trace)
 {
 	wm_text_str(t, RECORD_SEPARATOR "{\"type\":\"trace-class\",");
 	if (trace->uuid) {
@@ -410,21 +414,21 @@ static void trace_class(struct wm_text *t, const struct wm_meta_trace *trace)
 		const struct wm_meta_word *w = &trace->words[i];
 
 		wm_text_str(t, i ? "," : "");
-		quoted(t, w->key);
+		metadata_json_quoted(t, w->key);
 		wm_text_char(t, ':');
 		if (w->text)
-			quoted(t, w->text);
+			metadata_json_quoted(t, w->text);
 		else if (w->is_unsigned)
 			wm_text_u64(t, (uint64_t)w->number);
 		else
 			wm_text_i64(t, w->number);
 	}
 	wm_text_char(t, '}');
-	scope(t, "packet-header", trace->packet_header, 0);
+	metadata_json_scope(t, "packet-header", trace->packet_header, 0);
 	wm_text_str(t, "}\n");
 }
 
-static void clock_class(struct wm_text *t, const struct wm_meta_clock *c)
+static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_clock *c)
 {
 	static const char origin[] = ",\"origin\":\"unix-epoch\"";
 	int64_t seconds = c->seconds, cycles = c->cycles;
@@ -457,12 +461,12 @@ static void clock_class(struct wm_text *t, const struct wm_meta_clock *c)
 
 void wm_meta_json_trace(struct wm_text *t, const struct wm_meta_trace *trace)
 {
-	preamble(t, trace);
+	metadata_json_preamble(t, trace);
 	for (uint32_t i = 0; i < trace->nr_aliases; i++)
 		alias(t, &trace->aliases[i]);
-	trace_class(t, trace);
+	metadata_json_trace_class(t, trace);
 	for (uint32_t i = 0; i < trace->nr_clocks; i++)
-		clock_class(t, &trace->clocks[i]);
+		metadata_json_clock_class(t, &trace->clocks[i]);
 }
 
 void wm_meta_json_stream(struct wm_text *t, const struct wm_meta_stream *s)
@@ -473,13 +477,13 @@ void wm_meta_json_stream(struct wm_text *t, const struct wm_meta_stream *s)
 		wm_text_char(t, ',');
 		key_string(t, "default-clock-class-id", s->clock);
 	}
-	scope(t, "packet-context", s->packet_context, 0);
-	scope(t, "event-record-header", s->header, s->header_align);
-	scope(t, "event-record-common-context", s->event_context, 0);
+	metadata_json_scope(t, "packet-context", s->packet_context, 0);
+	metadata_json_scope(t, "event-record-header", s->header, s->header_align);
+	metadata_json_scope(t, "event-record-common-context", s->event_context, 0);
 	wm_text_str(t, "}\n");
 }
 
-static void note(struct wm_text *t, const struct wm_meta_note *n)
+static void metadata_json_note(struct wm_text *t, const struct wm_meta_note *n)
 {
 	wm_text_f(t, "\"waymark\":{\"kind\":%u,\"line\":%u,\"flags\":%u,\"contexts\":%u,", n->kind,
 		  n->line, n->flags, n->contexts);
@@ -494,13 +498,13 @@ static void note(struct wm_text *t, const struct wm_meta_note *n)
 	wm_text_f(t, "\"log-level\":%u}", n->level);
 }
 
-static void attributes(struct wm_text *t, const struct wm_meta_event *e)
+static void metadata_json_attributes(struct wm_text *t, const struct wm_meta_event *e)
 {
 	if (!e->note && e->level < 0)
 		return;
 	wm_text_str(t, ",\"attributes\":{");
 	if (e->note)
-		note(t, e->note);
+		metadata_json_note(t, e->note);
 	if (e->note && e->level >= 0)
 		wm_text_char(t, ',');
 	if (e->level >= 0 && e->level < (int)WM_CTF_NR_LEVELS)
@@ -518,8 +522,8 @@ void wm_meta_json_event(struct wm_text *t, const struct wm_meta_event *e)
 				   "\"id\":%llu,",
 		  (unsigned long long)e->stream, (unsigned long long)e->id);
 	key_string(t, "name", e->name);
-	attributes(t, e);
-	scope(t, "specific-context", e->context, 0);
-	scope(t, "payload", e->fields, 0);
+	metadata_json_attributes(t, e);
+	metadata_json_scope(t, "specific-context", e->context, 0);
+	metadata_json_scope(t, "payload", e->fields, 0);
 	wm_text_str(t, "}\n");
 }

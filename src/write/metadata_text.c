@@ -27,7 +27,7 @@ uint32_t wm_meta_utf8(const char *s)
 	return wm_utf8_read((const unsigned char *)s, 4, &c);
 }
 
-static const char *role_of(const char *name)
+static const char *metadata_text_role_of(const char *name)
 {
 	static const struct {
 		const char *name, *role;
@@ -63,7 +63,7 @@ struct wm_meta_field wm_meta_frame_field(const char *name, uint32_t bits, const 
 	    {.kind = WM_TYPE_UNSIGNED, .bits = 56}, {.kind = WM_TYPE_UNSIGNED, .bits = 64},
 	};
 	struct wm_meta_field f = {
-	    .name = name, .alias = alias, .clock = clock, .role = role_of(name)};
+	    .name = name, .alias = alias, .clock = clock, .role = metadata_text_role_of(name)};
 
 	if (!strcmp(name, "uuid")) {
 		f.type = &bytes;

@@ -37,7 +37,7 @@ static void quoted_in(struct wm_text *t, const char *s, enum quoting how)
 	wm_text_char(t, '"');
 }
 
-static void quoted(struct wm_text *t, const char *s)
+static void metadata_tsdl_quoted(struct wm_text *t, const char *s)
 {
 	quoted_in(t, s ? s : "", QUOTE_STRING);
 }
@@ -51,8 +51,8 @@ static void indent(struct wm_text *t, uint32_t depth)
 /* --- types ------------------------------------------------------------------------------ */
 
 /* `attributes`: more of them, each with a space before it and a semicolon after it. */
-static void integer(struct wm_text *t, uint32_t bits, bool is_signed, uint8_t look,
-		    const char *attributes, const char *clock)
+static void metadata_tsdl_integer(struct wm_text *t, uint32_t bits, bool is_signed, uint8_t look,
+				  const char *attributes, const char *clock)
 {
 	static const uint8_t bases[] = {[WM_LOOK_DECIMAL] = 10,
 					[WM_LOOK_HEX] = 16,
@@ -67,12 +67,13 @@ static void integer(struct wm_text *t, uint32_t bits, bool is_signed, uint8_t lo
 	wm_text_str(t, " }");
 }
 
-static void count(struct wm_text *t)
+static void metadata_tsdl_count(struct wm_text *t)
 {
-	integer(t, WM_META_COUNT_BITS, false, WM_LOOK_DECIMAL, "", NULL);
+	metadata_tsdl_integer(t, WM_META_COUNT_BITS, false, WM_LOOK_DECIMAL, "", NULL);
 }
 
-static void real(struct wm_text *t, const struct wm_type *type, const char *attributes)
+static void metadata_tsdl_real(struct wm_text *t, const struct wm_type *type,
+			       const char *attributes)
 {
 	wm_text_f(t, "floating_point { exp_dig = %u; mant_dig = %u; align = 8;%s }",
 		  type->bits == 32 ? 8 : 11, type->bits == 32 ? 24 : 53, attributes);
@@ -84,16 +85,17 @@ static void scalar(struct wm_text *t, const struct wm_meta_field *f, const char 
 	const struct wm_type *type = f->type;
 
 	if (type->kind == WM_TYPE_FLOAT)
-		real(t, type, attributes);
+		metadata_tsdl_real(t, type, attributes);
 	else if (type->kind == WM_TYPE_BYTES)
-		integer(t, 8, false, f->role ? WM_LOOK_DECIMAL : WM_LOOK_HEX, attributes, NULL);
+		metadata_tsdl_integer(t, 8, false, f->role ? WM_LOOK_DECIMAL : WM_LOOK_HEX,
+				      attributes, NULL);
 	else
-		integer(t, type->bits, type->kind == WM_TYPE_SIGNED,
-			type->is_flags && !type->look ? WM_LOOK_HEX : type->look, attributes,
-			f->clock);
+		metadata_tsdl_integer(t, type->bits, type->kind == WM_TYPE_SIGNED,
+				      type->is_flags && !type->look ? WM_LOOK_HEX : type->look,
+				      attributes, f->clock);
 }
 
-static void labels(struct wm_text *t, const struct wm_type *type)
+static void metadata_tsdl_labels(struct wm_text *t, const struct wm_type *type)
 {
 	bool is_signed = type->kind == WM_TYPE_SIGNED;
 
@@ -102,7 +104,7 @@ static void labels(struct wm_text *t, const struct wm_type *type)
 		const struct wm_type_label *l = &type->labels[i];
 
 		wm_text_str(t, i ? ", " : "");
-		quoted(t, l->name);
+		metadata_tsdl_quoted(t, l->name);
 		wm_text_f(t, is_signed ? " = %lld" : " = %llu", (long long)l->low);
 		if (l->low != l->high)
 			wm_text_f(t, is_signed ? " ... %lld" : " ... %llu", (long long)l->high);
@@ -110,7 +112,7 @@ static void labels(struct wm_text *t, const struct wm_type *type)
 	wm_text_str(t, " }");
 }
 
-static void number(struct wm_text *t, const struct wm_meta_field *f)
+static void metadata_tsdl_number(struct wm_text *t, const struct wm_meta_field *f)
 {
 	bool has_labels = wm_meta_has_labels(f->type);
 
@@ -121,24 +123,24 @@ static void number(struct wm_text *t, const struct wm_meta_field *f)
 	else
 		scalar(t, f, "");
 	if (has_labels)
-		labels(t, f->type);
+		metadata_tsdl_labels(t, f->type);
 }
 
-static void field(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth);
-static void declare(struct wm_text *t, const struct wm_meta_field *n, const char *name,
-		    uint32_t depth);
+static void metadata_tsdl_field(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth);
+static void metadata_tsdl_declare(struct wm_text *t, const struct wm_meta_field *n,
+				  const char *name, uint32_t depth);
 
 /* Writes the tag added for a variant: its values are the indices of the options. */
 static void tag(struct wm_text *t, const struct wm_meta_field *n)
 {
 	wm_text_str(t, "enum : ");
-	count(t);
+	metadata_tsdl_count(t);
 	wm_text_str(t, " { ");
 	if (n->type->kind == WM_TYPE_OPTIONAL)
 		wm_text_str(t, "\"_none\" = 0, \"_some\" = 1");
 	for (uint32_t i = 0; n->type->kind == WM_TYPE_CHOICE && i < n->nr_parts; i++) {
 		wm_text_str(t, i ? ", " : "");
-		quoted(t, n->parts[i].name);
+		metadata_tsdl_quoted(t, n->parts[i].name);
 		wm_text_f(t, " = %u", i);
 	}
 	wm_text_str(t, " }");
@@ -162,10 +164,11 @@ static void reference(struct wm_text *t, const struct wm_meta_field *n)
 static void fields(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
 {
 	for (uint32_t i = 0; i < n->nr_parts; i++)
-		field(t, &n->parts[i], depth);
+		metadata_tsdl_field(t, &n->parts[i], depth);
 }
 
-static void structure(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
+static void metadata_tsdl_structure(struct wm_text *t, const struct wm_meta_field *n,
+				    uint32_t depth)
 {
 	wm_text_str(t, "struct {\n");
 	fields(t, n, depth + 1);
@@ -180,12 +183,12 @@ static void wrapped(struct wm_text *t, const struct wm_meta_field *n, uint32_t d
 
 	inside.name = "_value";
 	wm_text_str(t, "struct {\n");
-	field(t, &inside, depth + 1);
+	metadata_tsdl_field(t, &inside, depth + 1);
 	indent(t, depth);
 	wm_text_str(t, "}");
 }
 
-static void variant(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
+static void metadata_tsdl_variant(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
 {
 	wm_text_str(t, "variant <");
 	reference(t, n);
@@ -202,7 +205,7 @@ static void variant(struct wm_text *t, const struct wm_meta_field *n, uint32_t d
 			wrapped(t, &n->parts[i], depth + 1);
 			wm_text_f(t, " %s", name);
 		} else {
-			declare(t, &n->parts[i], name, depth + 1);
+			metadata_tsdl_declare(t, &n->parts[i], name, depth + 1);
 		}
 		wm_text_str(t, ";\n");
 	}
@@ -211,7 +214,7 @@ static void variant(struct wm_text *t, const struct wm_meta_field *n, uint32_t d
 }
 
 /* A blob, or a text of fixed length. */
-static bool is_bytes(const struct wm_meta_field *f)
+static bool metadata_tsdl_is_bytes(const struct wm_meta_field *f)
 {
 	return f->type->kind == WM_TYPE_BYTES || wm_meta_is_fixed_text(f);
 }
@@ -227,8 +230,8 @@ static void bytes_length(struct wm_text *t, const struct wm_meta_field *f)
 }
 
 /* Writes the innermost element type of a list, then the name, then the lengths, outermost first. */
-static void declare(struct wm_text *t, const struct wm_meta_field *n, const char *name,
-		    uint32_t depth)
+static void metadata_tsdl_declare(struct wm_text *t, const struct wm_meta_field *n,
+				  const char *name, uint32_t depth)
 {
 	const struct wm_meta_field *e = n, *around = NULL;
 
@@ -239,13 +242,13 @@ static void declare(struct wm_text *t, const struct wm_meta_field *n, const char
 	if (around && wm_meta_is_wrapped(e, around))
 		wrapped(t, e, depth);
 	else if (e->type->kind == WM_TYPE_STRUCT)
-		structure(t, e, depth);
+		metadata_tsdl_structure(t, e, depth);
 	else if (e->type->kind == WM_TYPE_CHOICE || e->type->kind == WM_TYPE_OPTIONAL)
-		variant(t, e, depth);
+		metadata_tsdl_variant(t, e, depth);
 	else if (e->type->kind == WM_TYPE_STRING && !e->alias)
 		wm_text_str(t, "string");
 	else
-		number(t, e);
+		metadata_tsdl_number(t, e);
 	wm_text_f(t, " %s", name);
 	for (const struct wm_meta_field *l = n; l != e; l = &l->parts[0]) {
 		wm_text_char(t, '[');
@@ -255,29 +258,30 @@ static void declare(struct wm_text *t, const struct wm_meta_field *n, const char
 			reference(t, l);
 		wm_text_char(t, ']');
 	}
-	if (is_bytes(e) && !(around && wm_meta_is_wrapped(e, around)))
+	if (metadata_tsdl_is_bytes(e) && !(around && wm_meta_is_wrapped(e, around)))
 		bytes_length(t, e);
 }
 
 /* Writes a member, preceded by its added count. */
-static void field(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
+static void metadata_tsdl_field(struct wm_text *t, const struct wm_meta_field *n, uint32_t depth)
 {
 	if (n->count) {
 		indent(t, depth);
 		if (n->type->kind == WM_TYPE_CHOICE || n->type->kind == WM_TYPE_OPTIONAL)
 			tag(t, n);
 		else
-			count(t);
+			metadata_tsdl_count(t);
 		wm_text_f(t, " %s;\n", n->count);
 	}
 	indent(t, depth);
-	declare(t, n, n->name, depth);
+	metadata_tsdl_declare(t, n, n->name, depth);
 	wm_text_str(t, ";\n");
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
 
-static void scope(struct wm_text *t, const char *name, struct wm_meta_scope s, uint32_t align)
+static void metadata_tsdl_scope(struct wm_text *t, const char *name, struct wm_meta_scope s,
+				uint32_t align)
 {
 	if (!s.first && !s.second)
 		return;
@@ -320,7 +324,7 @@ static void env(struct wm_text *t, const struct wm_meta_trace *trace)
 
 		wm_text_f(t, "\t%s = ", w->key);
 		if (w->text)
-			quoted(t, w->text);
+			metadata_tsdl_quoted(t, w->text);
 		else if (w->is_unsigned)
 			wm_text_u64(t, (uint64_t)w->number);
 		else
@@ -330,7 +334,7 @@ static void env(struct wm_text *t, const struct wm_meta_trace *trace)
 	wm_text_str(t, "};\n\n");
 }
 
-static void uuid(struct wm_text *t, const unsigned char *bytes)
+static void metadata_tsdl_uuid(struct wm_text *t, const unsigned char *bytes)
 {
 	if (!bytes)
 		return;
@@ -339,13 +343,13 @@ static void uuid(struct wm_text *t, const unsigned char *bytes)
 	wm_text_str(t, "\";\n");
 }
 
-static void clock_block(struct wm_text *t, const struct wm_meta_clock *c)
+static void metadata_tsdl_clock_block(struct wm_text *t, const struct wm_meta_clock *c)
 {
 	wm_text_f(t, "clock {\n\tname = %s;\n", c->id);
-	uuid(t, c->uuid);
+	metadata_tsdl_uuid(t, c->uuid);
 	if (c->description) {
 		wm_text_str(t, "\tdescription = ");
-		quoted(t, c->description);
+		metadata_tsdl_quoted(t, c->description);
 		wm_text_str(t, ";\n");
 	}
 	wm_text_f(t, "\tfreq = %llu;\n", (unsigned long long)c->hz);
@@ -363,13 +367,13 @@ void wm_meta_tsdl_trace(struct wm_text *t, const struct wm_meta_trace *trace)
 	wm_text_str(t, "/* CTF 1.8 */\n\n");
 	aliases(t, trace, false);
 	wm_text_str(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n");
-	uuid(t, trace->uuid);
+	metadata_tsdl_uuid(t, trace->uuid);
 	wm_text_str(t, "\tbyte_order = le;\n");
-	scope(t, "packet.header", trace->packet_header, 0);
+	metadata_tsdl_scope(t, "packet.header", trace->packet_header, 0);
 	wm_text_str(t, "};\n\n");
 	env(t, trace);
 	for (uint32_t i = 0; i < trace->nr_clocks; i++)
-		clock_block(t, &trace->clocks[i]);
+		metadata_tsdl_clock_block(t, &trace->clocks[i]);
 	aliases(t, trace, true);
 }
 
@@ -377,15 +381,15 @@ void wm_meta_tsdl_stream(struct wm_text *t, const struct wm_meta_stream *s)
 {
 	wm_text_f(t, "stream {\n\tid = %llu;\n", (unsigned long long)s->id);
 	if (s->header_first)
-		scope(t, "event.header", s->header, s->header_align);
-	scope(t, "packet.context", s->packet_context, 0);
+		metadata_tsdl_scope(t, "event.header", s->header, s->header_align);
+	metadata_tsdl_scope(t, "packet.context", s->packet_context, 0);
 	if (!s->header_first)
-		scope(t, "event.header", s->header, s->header_align);
-	scope(t, "event.context", s->event_context, 0);
+		metadata_tsdl_scope(t, "event.header", s->header, s->header_align);
+	metadata_tsdl_scope(t, "event.context", s->event_context, 0);
 	wm_text_str(t, "};\n\n");
 }
 
-static void note_text(struct wm_text *t, const char *key, const char *text)
+static void metadata_tsdl_note_text(struct wm_text *t, const char *key, const char *text)
 {
 	if (!text || !*text)
 		return;
@@ -394,28 +398,28 @@ static void note_text(struct wm_text *t, const char *key, const char *text)
 }
 
 /* CTF 1.8 has no attributes: readers that know the comment find them there. */
-static void note(struct wm_text *t, const struct wm_meta_note *n)
+static void metadata_tsdl_note(struct wm_text *t, const struct wm_meta_note *n)
 {
 	if (!n)
 		return;
 	wm_text_f(t, "\t/* waymark kind=%u line=%u flags=%u contexts=%u", n->kind, n->line,
 		  n->flags, n->contexts);
-	note_text(t, "file", n->file);
-	note_text(t, "print", n->print);
+	metadata_tsdl_note_text(t, "file", n->file);
+	metadata_tsdl_note_text(t, "print", n->print);
 	wm_text_str(t, " */\n");
 }
 
 void wm_meta_tsdl_event(struct wm_text *t, const struct wm_meta_event *e)
 {
 	wm_text_str(t, "event {\n");
-	note(t, e->note);
+	metadata_tsdl_note(t, e->note);
 	wm_text_str(t, "\tname = ");
-	quoted(t, e->name);
+	metadata_tsdl_quoted(t, e->name);
 	wm_text_f(t, ";\n\tid = %llu;\n\tstream_id = %llu;\n", (unsigned long long)e->id,
 		  (unsigned long long)e->stream);
 	if (e->level >= 0)
 		wm_text_f(t, "\tloglevel = %d;\n", e->level);
-	scope(t, "context", e->context, 0);
-	scope(t, "fields", e->fields, 0);
+	metadata_tsdl_scope(t, "context", e->context, 0);
+	metadata_tsdl_scope(t, "fields", e->fields, 0);
 	wm_text_str(t, "};\n\n");
 }

@@ -48,7 +48,7 @@ void wm_mixed_destroy(struct wm_mixed *m)
 	free(m);
 }
 
-static int create(struct wm_trace_writer *w)
+static int mixed_create(struct wm_trace_writer *w)
 {
 	struct wm_mixed *m = calloc(1, sizeof(*m));
 	int err;
@@ -81,8 +81,8 @@ static int mixed_id(struct wm_trace_writer *w, struct wm_interned_event *e)
 	return (int)e->mixed_id;
 }
 
-static int append(struct wm_mixed *m, const unsigned char *record, size_t bytes, uint64_t clock,
-		  uint16_t id, const struct wm_mixed_context *owner)
+static int mixed_append(struct wm_mixed *m, const unsigned char *record, size_t bytes,
+			uint64_t clock, uint16_t id, const struct wm_mixed_context *owner)
 {
 	static const char zeros[WM_RECORD_ALIGN];
 	uint64_t header = htole64(wm_record_header(id, clock));
@@ -110,8 +110,8 @@ static int append(struct wm_mixed *m, const unsigned char *record, size_t bytes,
 }
 
 /* Copies the payload, then extracts the records from the copy. */
-static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
-		      const unsigned char *data)
+static int mixed_take_apart(struct wm_producer *p, const struct wm_raw_packet *packet,
+			    uint64_t begin, const unsigned char *data)
 {
 	struct wm_mixed *m = p->writer->mixed;
 	const struct wm_mixed_context owner = {htole32(p->pid), htole32(p->vpid),
@@ -135,7 +135,7 @@ static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet,
 		id = mixed_id(p->writer, e);
 		if (id < 0)
 			return id;
-		err = append(m, data + at, (size_t)size, clock, (uint16_t)id, &owner);
+		err = mixed_append(m, data + at, (size_t)size, clock, (uint16_t)id, &owner);
 		if (err)
 			return err;
 	}
@@ -163,7 +163,7 @@ int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint
 	size_t count, bytes;
 
 	if (!err && !w->mixed)
-		err = create(w);
+		err = mixed_create(w);
 	if (err) {
 		free(copy);
 		return err;
@@ -171,7 +171,7 @@ int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint
 	count = w->mixed->count;
 	bytes = w->mixed->data.bytes;
 	memcpy(copy, packet->payload.iov_base, packet->payload.iov_len);
-	err = take_apart(p, packet, begin, copy);
+	err = mixed_take_apart(p, packet, begin, copy);
 	free(copy);
 	if (err) {
 		w->mixed->count = count;
@@ -251,7 +251,7 @@ static size_t run_length(const struct wm_mixed *m, const struct waiting *run, si
 	return i;
 }
 
-static int by_place(const void *a, const void *b)
+static int mixed_by_place(const void *a, const void *b)
 {
 	const struct waiting *x = a, *y = b;
 
@@ -259,13 +259,13 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Drops the first `done` waiting records; the others move down in place. */
-static void drop(struct wm_mixed *m, size_t done)
+static void mixed_drop(struct wm_mixed *m, size_t done)
 {
 	size_t i, at = 0, bytes;
 
 	m->count -= done;
 	memmove(m->waiting, m->waiting + done, m->count * sizeof(*m->waiting));
-	qsort(m->waiting, m->count, sizeof(*m->waiting), by_place);
+	qsort(m->waiting, m->count, sizeof(*m->waiting), mixed_by_place);
 	for (i = 0; i < m->count; i++) {
 		bytes = padded(m->waiting[i].bytes);
 		memmove(m->data.data + at, m->data.data + m->waiting[i].at, bytes);
@@ -277,7 +277,7 @@ static void drop(struct wm_mixed *m, size_t done)
 }
 
 /* Writes the records up to clock `upto`. */
-static int flush(struct wm_trace_writer *w, uint64_t upto)
+static int mixed_flush(struct wm_trace_writer *w, uint64_t upto)
 {
 	struct wm_mixed *m = w->mixed;
 	size_t n, at = 0, run;
@@ -293,7 +293,7 @@ static int flush(struct wm_trace_writer *w, uint64_t upto)
 	}
 	if (n && m->waiting[n - 1].clock > m->end)
 		m->end = m->waiting[n - 1].clock;
-	drop(m, n);
+	mixed_drop(m, n);
 	return err;
 }
 
@@ -305,13 +305,13 @@ int wm_mixed_tick(struct wm_trace_writer *w, uint64_t clock)
 	if (!m || !m->count)
 		return 0;
 	if (clock > m->oldest && clock - m->oldest >= w->meta.clock_hz)
-		err = flush(w, clock - w->meta.clock_hz / 2);
+		err = mixed_flush(w, clock - w->meta.clock_hz / 2);
 	if (m->data.bytes >= w->limits.mixed_bytes)
-		err = flush(w, m->oldest + (m->newest - m->oldest) / 2);
+		err = mixed_flush(w, m->oldest + (m->newest - m->oldest) / 2);
 	return err;
 }
 
 int wm_mixed_flush(struct wm_trace_writer *w)
 {
-	return w->mixed && w->mixed->count ? flush(w, UINT64_MAX) : 0;
+	return w->mixed && w->mixed->count ? mixed_flush(w, UINT64_MAX) : 0;
 }

@@ -21,8 +21,9 @@ static uint64_t event_hash(const struct wm_event_store *s, const struct wm_class
 	return wm_mix(hash ^ contexts, hash ^ c->nr_fields);
 }
 
-static struct wm_interned_event *find_event(const struct wm_event_store *s, uint64_t hash,
-					    const struct wm_class *class, uint32_t contexts)
+static struct wm_interned_event *numbering_find_event(const struct wm_event_store *s, uint64_t hash,
+						      const struct wm_class *class,
+						      uint32_t contexts)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 
@@ -35,7 +36,7 @@ static struct wm_interned_event *find_event(const struct wm_event_store *s, uint
 	return NULL;
 }
 
-static int add_event(struct wm_event_store *s, uint64_t hash, struct wm_interned_event *e)
+static int numbering_add_event(struct wm_event_store *s, uint64_t hash, struct wm_interned_event *e)
 {
 	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 32;
 	struct wm_interned_event **more;
@@ -55,7 +56,7 @@ struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_cl
 					  uint32_t contexts)
 {
 	uint64_t hash = event_hash(s, class, contexts);
-	struct wm_interned_event *e = find_event(s, hash, class, contexts);
+	struct wm_interned_event *e = numbering_find_event(s, hash, class, contexts);
 
 	if (e) {
 		wm_class_destroy(class);
@@ -64,7 +65,7 @@ struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_cl
 	e = malloc(sizeof(*e));
 	if (e) {
 		*e = (struct wm_interned_event){class, contexts, UINT32_MAX};
-		if (!add_event(s, hash, e))
+		if (!numbering_add_event(s, hash, e))
 			return e;
 	}
 	free(e);
@@ -83,7 +84,7 @@ void wm_event_store_done(struct wm_event_store *s)
 	*s = (struct wm_event_store){0};
 }
 
-static int reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
+static int numbering_reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
 {
 	uint32_t bigger = *room ? *room : 16;
 	char *grown;
@@ -106,11 +107,11 @@ static int reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event)
 {
 	void *at = n->at, *order = n->order;
-	int err = reserve(&at, &n->room, id + 1, sizeof(struct wm_interned_event *));
+	int err = numbering_reserve(&at, &n->room, id + 1, sizeof(struct wm_interned_event *));
 
 	n->at = at;
 	if (!err)
-		err = reserve(&order, &n->order_room, n->count + 1, sizeof(uint16_t));
+		err = numbering_reserve(&order, &n->order_room, n->count + 1, sizeof(uint16_t));
 	n->order = order;
 	if (err)
 		return err;

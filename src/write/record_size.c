@@ -15,7 +15,7 @@ struct walk {
 	size_t at, avail;
 };
 
-static int skip(struct walk *w, uint64_t bytes)
+static int record_size_skip(struct walk *w, uint64_t bytes)
 {
 	if (bytes > w->avail - w->at)
 		return -EBADMSG;
@@ -33,27 +33,27 @@ static int skip_counted(struct walk *w, uint32_t element_bytes)
 	memcpy(&count, w->data + w->at, sizeof(count));
 	__asm__("" : "+r"(count)); /* prevents the compiler from reading it a second time */
 	w->at += sizeof(count);
-	return skip(w, (uint64_t)le32toh(count) * element_bytes);
+	return record_size_skip(w, (uint64_t)le32toh(count) * element_bytes);
 }
 
-static int skip_string(struct walk *w)
+static int record_size_skip_string(struct walk *w)
 {
 	const unsigned char *from = w->data + w->at, *nul = memchr(from, 0, w->avail - w->at);
 
-	return nul ? skip(w, (uint64_t)(nul - from) + 1) : -EBADMSG;
+	return nul ? record_size_skip(w, (uint64_t)(nul - from) + 1) : -EBADMSG;
 }
 
 static int skip_field(struct walk *w, const struct wm_field *f)
 {
 	switch (f->shape) {
 	case WM_SHAPE_SCALAR:
-		return skip(w, f->bytes);
+		return record_size_skip(w, f->bytes);
 	case WM_SHAPE_STRING:
-		return skip_string(w);
+		return record_size_skip_string(w);
 	case WM_SHAPE_CHARS:
-		return skip(w, f->length);
+		return record_size_skip(w, f->length);
 	case WM_SHAPE_ARRAY:
-		return skip(w, (uint64_t)f->length * f->bytes);
+		return record_size_skip(w, (uint64_t)f->length * f->bytes);
 	case WM_SHAPE_SEQUENCE:
 		return skip_counted(w, f->bytes);
 	case WM_SHAPE_BLOB:
@@ -67,14 +67,14 @@ int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const un
 {
 	struct walk w = {record, 0, avail};
 	uint32_t i;
-	int err = skip(&w, WM_RECORD_HEADER_BYTES);
+	int err = record_size_skip(&w, WM_RECORD_HEADER_BYTES);
 
 	if (!err && (contexts & WM_CONTEXT_CPU))
-		err = skip(&w, sizeof(uint32_t));
+		err = record_size_skip(&w, sizeof(uint32_t));
 	if (!err && (contexts & WM_CONTEXT_USTACK))
 		err = skip_counted(&w, sizeof(uint64_t));
 	if (!err && class->payload_bytes >= 0) {
-		err = skip(&w, (uint64_t) class->payload_bytes);
+		err = record_size_skip(&w, (uint64_t) class->payload_bytes);
 		return err ? err : (int64_t)w.at;
 	}
 	for (i = 0; !err && i < class->nr_fields; i++)

@@ -141,13 +141,13 @@ bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock)
 			    (clock > r->first && clock - r->first >= w->meta.clock_hz));
 }
 
-static void put(struct wm_text *t, uint64_t value, uint32_t bytes)
+static void recorder_stream_put(struct wm_text *t, uint64_t value, uint32_t bytes)
 {
 	value = htole64(value);
 	wm_text_add(t, &value, bytes);
 }
 
-static void put_string(struct wm_text *t, const char *s)
+static void recorder_stream_put_string(struct wm_text *t, const char *s)
 {
 	wm_text_add(t, s ? s : "", (s ? strlen(s) : 0) + 1);
 }
@@ -164,7 +164,7 @@ static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t cloc
 	if (!r->count)
 		r->first = clock;
 	r->last = clock;
-	put(&r->records, wm_record_header(id, clock), WM_RECORD_HEADER_BYTES);
+	recorder_stream_put(&r->records, wm_record_header(id, clock), WM_RECORD_HEADER_BYTES);
 	return r->records.bytes - (r->records.failed ? 0 : WM_RECORD_HEADER_BYTES);
 }
 
@@ -192,13 +192,13 @@ void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_produ
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, PROCESS, info->clock);
 
-	put(t, info->pid, 4);
-	put(t, info->ppid, 4);
-	put(t, info->vpid, 4);
-	put(t, info->uid, 4);
-	put(t, info->clock, 8);
-	put_string(t, info->comm);
-	put_string(t, info->path);
+	recorder_stream_put(t, info->pid, 4);
+	recorder_stream_put(t, info->ppid, 4);
+	recorder_stream_put(t, info->vpid, 4);
+	recorder_stream_put(t, info->uid, 4);
+	recorder_stream_put(t, info->clock, 8);
+	recorder_stream_put_string(t, info->comm);
+	recorder_stream_put_string(t, info->path);
 	end_record(w, begin, true);
 }
 
@@ -206,8 +206,8 @@ void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uin
 {
 	size_t begin = begin_record(w, PROCESS_END, clock);
 
-	put(&w->recorder.records, pid, 4);
-	put(&w->recorder.records, clock, 8);
+	recorder_stream_put(&w->recorder.records, pid, 4);
+	recorder_stream_put(&w->recorder.records, clock, 8);
 	end_record(w, begin, false);
 }
 
@@ -217,10 +217,10 @@ void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, THREAD, clock);
 
-	put(t, pid, 4);
-	put(t, tid, 4);
-	put(t, clock, 8);
-	put_string(t, comm);
+	recorder_stream_put(t, pid, 4);
+	recorder_stream_put(t, tid, 4);
+	recorder_stream_put(t, clock, 8);
+	recorder_stream_put_string(t, comm);
 	end_record(w, begin, false);
 }
 
@@ -230,15 +230,15 @@ void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, MODULE, m->clock);
 
-	put(t, pid, 4);
-	put(t, m->clock, 8);
-	put(t, m->base, 8);
-	put(t, m->start, 8);
-	put(t, m->bytes, 8);
-	put(t, m->unload, 1);
-	put(t, m->build_id_bytes, 4);
+	recorder_stream_put(t, pid, 4);
+	recorder_stream_put(t, m->clock, 8);
+	recorder_stream_put(t, m->base, 8);
+	recorder_stream_put(t, m->start, 8);
+	recorder_stream_put(t, m->bytes, 8);
+	recorder_stream_put(t, m->unload, 1);
+	recorder_stream_put(t, m->build_id_bytes, 4);
 	wm_text_add(t, m->build_id, m->build_id_bytes);
-	put_string(t, m->path);
+	recorder_stream_put_string(t, m->path);
 	end_record(w, begin, true);
 }
 
@@ -250,11 +250,11 @@ void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder
 
 	for (i = 0; i < NR_CAUSES - 1 && strcmp(causes[i].name, cause); i++)
 		;
-	put(t, l->pid, 4);
-	put(t, l->from, 8);
-	put(t, l->to, 8);
-	put(t, (uint64_t)causes[i].value, 1);
-	put(t, l->count, 8);
-	put(t, (uint32_t)l->cpu, 4);
+	recorder_stream_put(t, l->pid, 4);
+	recorder_stream_put(t, l->from, 8);
+	recorder_stream_put(t, l->to, 8);
+	recorder_stream_put(t, (uint64_t)causes[i].value, 1);
+	recorder_stream_put(t, l->count, 8);
+	recorder_stream_put(t, (uint32_t)l->cpu, 4);
 	end_record(w, begin, false);
 }

@@ -26,7 +26,7 @@ void wm_stream_class_destroy(struct wm_stream_class *s)
 }
 
 /* Completes a declaration, or removes it again when memory ran out in the middle. */
-static int declared(struct wm_trace_writer *w, size_t before)
+static int stream_declared(struct wm_trace_writer *w, size_t before)
 {
 	if (w->declared.failed) {
 		wm_text_cut(&w->declared, before);
@@ -53,7 +53,7 @@ int wm_stream_class_create(struct wm_trace_writer *w, enum wm_stream_kind kind,
 	s->kind = kind;
 	s->max_lanes = kind == WM_STREAM_KIND_RECORDER ? 1 : w->limits.lanes_per_stream;
 	wm_describe_stream(&w->declared, w->language, s->id, kind);
-	err = declared(w, before);
+	err = stream_declared(w, before);
 	if (err)
 		goto fail;
 	w->streams[w->nr_streams++] = s;
@@ -71,7 +71,7 @@ int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, 
 	int err;
 
 	wm_describe_event(&w->declared, w->language, s->id, id, event->contexts, event->class);
-	err = declared(w, before);
+	err = stream_declared(w, before);
 	if (err)
 		return err;
 	err = wm_numbering_set(&s->ids, id, event);
@@ -117,7 +117,7 @@ static struct wm_stream_class *find_stream(const struct wm_producer *p)
 	return best;
 }
 
-static int place(struct wm_producer *p)
+static int stream_place(struct wm_producer *p)
 {
 	struct wm_trace_writer *w = p->writer;
 	struct wm_stream_class *s = p->stream;
@@ -149,7 +149,7 @@ int wm_stream_class_place(struct wm_producer *p)
 
 	if (!p->unplaced && p->stream)
 		return 0;
-	err = place(p);
+	err = stream_place(p);
 	if (err)
 		return err;
 	/*
@@ -158,7 +158,7 @@ int wm_stream_class_place(struct wm_producer *p)
 	for (other = w->unplaced, w->unplaced = NULL; other; other = next) {
 		next = other->next_unplaced;
 		other->unplaced = false;
-		if (place(other))
+		if (stream_place(other))
 			wm_stream_class_unplace(
 			    other); /* the next packet of that producer reports the error */
 	}

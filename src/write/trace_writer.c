@@ -68,7 +68,7 @@ static int open_folder(struct wm_trace_writer *w, const char *dir, bool *ret_mad
 	return 0;
 }
 
-static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
+static int trace_writer_describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 {
 	struct wm_described_trace *m = &w->meta;
 	int64_t seconds = (int64_t)(o->start_realtime_ns / WM_NS_PER_SECOND);
@@ -97,7 +97,7 @@ static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 	return 0;
 }
 
-static void destroy(struct wm_trace_writer *w)
+static void trace_writer_destroy(struct wm_trace_writer *w)
 {
 	uint32_t i;
 
@@ -140,7 +140,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	w->language = o->format == WM_TRACE_CTF2 ? WM_META_JSON : WM_META_TSDL;
 	w->limits = (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANE_FILES_MAX,
 					      WM_MIXED_BYTES_MAX};
-	err = describe(w, o);
+	err = trace_writer_describe(w, o);
 	if (err) {
 		(void)wm_diag_set(diag, err, dir, -1, "cannot describe the trace: %s",
 				  strerror(-err));
@@ -164,7 +164,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	*ret = w;
 	return 0;
 fail:
-	destroy(w);
+	trace_writer_destroy(w);
 	if (made)
 		(void)rmdir(dir); /* fails when another process put a file there */
 	return err;
@@ -295,7 +295,7 @@ static uint64_t first_clock(const struct wm_raw_packet *packet)
 	return packet->begin;
 }
 
-static int check(const struct wm_raw_packet *packet)
+static int trace_writer_check(const struct wm_raw_packet *packet)
 {
 	size_t bytes = packet->payload.iov_len;
 
@@ -308,7 +308,8 @@ static int check(const struct wm_raw_packet *packet)
 	return 0;
 }
 
-static int write_packet(struct wm_producer *p, const struct wm_raw_packet *packet, size_t padding)
+static int trace_writer_write_packet(struct wm_producer *p, const struct wm_raw_packet *packet,
+				     size_t padding)
 {
 	struct wm_trace_writer *w = p->writer;
 	struct wm_packet_owner owner = {p->pid, p->vpid, packet->tid, packet->level};
@@ -350,7 +351,7 @@ static void note_disk_loss(struct wm_producer *p, const struct wm_raw_packet *pa
 int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	struct wm_trace_writer *w = p->writer;
-	int err = check(packet);
+	int err = trace_writer_check(packet);
 	int64_t padding;
 
 	if (err)
@@ -358,7 +359,7 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 	padding = last_padding(p, packet);
 	if (padding < 0)
 		return (int)padding;
-	err = write_packet(p, packet, (size_t)padding);
+	err = trace_writer_write_packet(p, packet, (size_t)padding);
 	if (err) {
 		if (err != -EBADMSG)
 			note_disk_loss(p, packet);
@@ -439,6 +440,6 @@ int wm_trace_writer_close(struct wm_trace_writer *w)
 		for (k = 0; k < w->streams[i]->nr_lanes; k++)
 			err = first_error(err,
 					  wm_lane_file_close(&w->folder, w->streams[i]->lanes[k]));
-	destroy(w);
+	trace_writer_destroy(w);
 	return err;
 }

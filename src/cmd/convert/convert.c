@@ -9,7 +9,7 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
-static int choose(const struct wm_convert_values *v, struct wm_convert_format *ret)
+static int cmd_convert_choose(const struct wm_convert_values *v, struct wm_convert_format *ret)
 {
 	char name[32];
 
@@ -24,7 +24,7 @@ static int choose(const struct wm_convert_values *v, struct wm_convert_format *r
 	return WM_EXIT_USAGE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_convert_run(void *values, int nr_args, char **args)
 {
 	struct wm_convert_values *v = values;
 	struct wm_convert_format format;
@@ -40,7 +40,7 @@ static int run(void *values, int nr_args, char **args)
 		    v->out);
 		return WM_EXIT_USAGE;
 	}
-	status = choose(v, &format);
+	status = cmd_convert_choose(v, &format);
 	if (!status && v->split_bytes && !(format.ops && format.ops->splits)) {
 		wm_say("convert: files of format %s cannot be split; omit --split-size",
 		       format.name);
@@ -49,7 +49,7 @@ static int run(void *values, int nr_args, char **args)
 	return status ? status : wm_convert_run(v, &format);
 }
 
-static void release(void *values)
+static void cmd_convert_release(void *values)
 {
 	wm_select_done(&((struct wm_convert_values *)values)->asked.select);
 }
@@ -94,6 +94,6 @@ const struct wm_verb wm_cmd_convert = {
     .values_bytes = sizeof(struct wm_convert_values),
     .min_args = 1,
     .max_args = WM_VERB_ANY,
-    .run = run,
-    .release = release,
+    .run = cmd_convert_run,
+    .release = cmd_convert_release,
 };

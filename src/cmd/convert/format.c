@@ -26,7 +26,7 @@ static bool ends_so(const char *path, const char *suffixes)
 }
 
 /* Finds a format by name, or by path when name is NULL. */
-static bool find(const char *name, const char *path, struct wm_convert_format *ret)
+static bool convert_format_find(const char *name, const char *path, struct wm_convert_format *ret)
 {
 	for (const struct wm_exporter_ops *const *o = wm_exporters; *o; o++)
 		if (name ? !strcmp((*o)->name, name) : ends_so(path, (*o)->suffixes)) {
@@ -44,10 +44,10 @@ static bool find(const char *name, const char *path, struct wm_convert_format *r
 
 bool wm_convert_format_named(const char *name, struct wm_convert_format *ret)
 {
-	return find(name, NULL, ret);
+	return convert_format_find(name, NULL, ret);
 }
 
 bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret)
 {
-	return find(NULL, path, ret);
+	return convert_format_find(NULL, path, ret);
 }

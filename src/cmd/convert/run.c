@@ -45,7 +45,7 @@ static bool interrupted(const struct converting *c)
 	return false;
 }
 
-static int tick(void *data, uint64_t done_bytes)
+static int convert_tick(void *data, uint64_t done_bytes)
 {
 	struct converting *c = data;
 
@@ -70,7 +70,7 @@ static uint64_t count_bytes(const struct converting *c)
 
 /* --- exporters and text -------------------------------------------------------------- */
 
-static int failed(const struct converting *c, int err, const struct wm_diag *diag)
+static int convert_failed(const struct converting *c, int err, const struct wm_diag *diag)
 {
 	if (err == -EINTR && interrupted(c))
 		/* not reached: the signal ends the process when it is unblocked */
@@ -79,7 +79,7 @@ static int failed(const struct converting *c, int err, const struct wm_diag *dia
 	return wm_exit_of(err);
 }
 
-static void say_left_out(const struct wm_export *x)
+static void convert_say_left_out(const struct wm_export *x)
 {
 	for (uint32_t i = 0; i < x->nr_reasons; i++)
 		wm_say("%llu event%s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
@@ -103,20 +103,20 @@ static int export(struct converting *c)
 	    .wants = c->v->asked.select.want_list,
 	    .passes = wm_select_asks(&c->v->asked.select) ? wm_select_passes : NULL,
 	    .passes_data = &c->v->asked.select,
-	    .tick = tick,
+	    .tick = convert_tick,
 	    .tick_data = c};
 	struct wm_export x;
 	int err = wm_export_run(&x, c->format->ops, &options, &input, &diag);
 
 	wm_progress_end(&c->progress);
 	if (err)
-		return failed(c, err, &diag);
+		return convert_failed(c, err, &diag);
 	c->nr_events = x.nr_events;
-	say_left_out(&x);
+	convert_say_left_out(&x);
 	return x.nr_reasons ? WM_EXIT_INCOMPLETE : WM_EXIT_DONE;
 }
 
-static int write_text(void *sink, const char *bytes, size_t count)
+static int convert_write_text(void *sink, const char *bytes, size_t count)
 {
 	struct converting *c = sink;
 
@@ -124,8 +124,8 @@ static int write_text(void *sink, const char *bytes, size_t count)
 	return c->file.err;
 }
 
-static int write_frame(struct converting *c, const struct wm_view *view,
-		       void (*frame)(const struct wm_view *v, struct wm_text *t))
+static int convert_write_frame(struct converting *c, const struct wm_view *view,
+			       void (*frame)(const struct wm_view *v, struct wm_text *t))
 {
 	size_t before = c->file.buffer.bytes;
 
@@ -134,7 +134,7 @@ static int write_frame(struct converting *c, const struct wm_view *view,
 	return c->file.err;
 }
 
-static int render(struct converting *c, const struct wm_view *view)
+static int convert_render(struct converting *c, const struct wm_view *view)
 {
 	struct wm_render r = {.timeline = c->timeline,
 			      .view = view,
@@ -146,18 +146,18 @@ static int render(struct converting *c, const struct wm_view *view)
 			      .data = &c->v->asked.select,
 			      .limit = UINT64_MAX,
 			      .nr_threads = (uint32_t)c->v->threads,
-			      .tick = tick,
-			      .write = write_text,
+			      .tick = convert_tick,
+			      .write = convert_write_text,
 			      .sink = c};
 	struct wm_view_past past = {0};
-	int err = write_frame(c, view, wm_view_begin);
+	int err = convert_write_frame(c, view, wm_view_begin);
 
 	if (!err)
 		err = wm_render(&r, &past, &c->nr_events);
-	return err ? err : write_frame(c, view, wm_view_end);
+	return err ? err : convert_write_frame(c, view, wm_view_end);
 }
 
-static int text(struct converting *c)
+static int convert_text(struct converting *c)
 {
 	struct wm_view_options options = {.format = c->format->text};
 	struct wm_view *view = wm_view_create(c->in.traces, c->in.nr, &options);
@@ -167,13 +167,13 @@ static int text(struct converting *c)
 	if (!err)
 		err = wm_export_file_create(&c->file, c->v->out, c->v->force, &diag);
 	if (!err)
-		err = render(c, view);
+		err = convert_render(c, view);
 	if (!err)
 		err = wm_export_file_publish(&c->file, &diag);
 	wm_export_file_done(&c->file);
 	wm_view_destroy(view);
 	wm_progress_end(&c->progress);
-	return err ? failed(c, err, &diag) : WM_EXIT_DONE;
+	return err ? convert_failed(c, err, &diag) : WM_EXIT_DONE;
 }
 
 /* Refuses an OUT that is one of the input traces, because it would be replaced. */
@@ -214,7 +214,7 @@ static int convert_opened(struct converting *c)
 		return WM_EXIT_FAILED;
 	}
 	wm_progress_begin(&c->progress, "convert", count_bytes(c));
-	status = c->format->ops ? export(c) : text(c);
+	status = c->format->ops ? export(c) : convert_text(c);
 	if (!status && !c->nr_events)
 		wm_say("no event was converted: '%s' contains only its header", v->out);
 	return status;

@@ -13,19 +13,19 @@
 
 /* --- text -------------------------------------------------------------------------------- */
 
-static void safe(struct wm_text *t, const char *s)
+static void info_any_safe(struct wm_text *t, const char *s)
 {
 	wm_view_safe(t, s, strlen(s), false);
 }
 
-static void line(struct wm_text *t, const char *key, const char *value)
+static void info_any_line(struct wm_text *t, const char *key, const char *value)
 {
 	wm_text_f(t, "%-10s ", key);
-	safe(t, value);
+	info_any_safe(t, value);
 	wm_text_char(t, '\n');
 }
 
-static void seconds(struct wm_text *t, int64_t ns)
+static void info_any_seconds(struct wm_text *t, int64_t ns)
 {
 	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
@@ -33,7 +33,7 @@ static void seconds(struct wm_text *t, int64_t ns)
 		  n % WM_NS_PER_SECOND);
 }
 
-static void moment(struct wm_text *t, bool is_epoch, int64_t ns)
+static void info_any_moment(struct wm_text *t, bool is_epoch, int64_t ns)
 {
 	time_t when = (time_t)(ns / WM_NS_PER_SECOND);
 	struct tm tm;
@@ -43,10 +43,10 @@ static void moment(struct wm_text *t, bool is_epoch, int64_t ns)
 	    strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S", &tm))
 		wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % WM_NS_PER_SECOND);
 	else
-		seconds(t, ns);
+		info_any_seconds(t, ns);
 }
 
-static bool is_epoch(const struct wm_trace *t)
+static bool info_any_is_epoch(const struct wm_trace *t)
 {
 	return t->nr_clocks && t->clocks[0]->is_epoch;
 }
@@ -57,7 +57,7 @@ static void clock_lines(struct wm_info *i)
 		const struct wm_trace_clock *c = i->t->clocks[k];
 
 		wm_text_f(&i->out, "%-10s ", k ? "" : "clock");
-		safe(&i->out, c->name[0] ? c->name : "(no name)");
+		info_any_safe(&i->out, c->name[0] ? c->name : "(no name)");
 		wm_text_f(&i->out, ", %" PRIu64 " Hz, counts from ", c->hz);
 		wm_text_str(&i->out, c->is_epoch ? "1970" : "its own origin");
 		if (c->error_ns != UINT64_MAX)
@@ -66,16 +66,16 @@ static void clock_lines(struct wm_info *i)
 	}
 }
 
-static void time_line(struct wm_info *i)
+static void info_any_time_line(struct wm_info *i)
 {
 	if (i->t->begin_ns > i->t->end_ns)
 		return;
 	wm_text_f(&i->out, "%-10s ", "time");
-	moment(&i->out, is_epoch(i->t), i->t->begin_ns);
+	info_any_moment(&i->out, info_any_is_epoch(i->t), i->t->begin_ns);
 	wm_text_str(&i->out, " to ");
-	moment(&i->out, is_epoch(i->t), i->t->end_ns);
+	info_any_moment(&i->out, info_any_is_epoch(i->t), i->t->end_ns);
 	wm_text_str(&i->out, ", ");
-	seconds(&i->out, (int64_t)((uint64_t)i->t->end_ns - (uint64_t)i->t->begin_ns));
+	info_any_seconds(&i->out, (int64_t)((uint64_t)i->t->end_ns - (uint64_t)i->t->begin_ns));
 	wm_text_str(&i->out, " s\n");
 }
 
@@ -91,22 +91,22 @@ static void loss_line(struct wm_info *i, const struct wm_trace_loss *l)
 	wm_text_f(t, "  %s", l->packets ? "packets" : "events");
 	if (l->cause && l->cause[0]) {
 		wm_text_str(t, ", ");
-		safe(t, l->cause);
+		info_any_safe(t, l->cause);
 	}
 	if (l->begin_ns > INT64_MIN && l->end_ns < INT64_MAX) {
 		wm_text_str(t, ", ");
-		moment(t, is_epoch(i->t), l->begin_ns);
+		info_any_moment(t, info_any_is_epoch(i->t), l->begin_ns);
 		wm_text_str(t, " to ");
-		moment(t, is_epoch(i->t), l->end_ns);
+		info_any_moment(t, info_any_is_epoch(i->t), l->end_ns);
 	}
 	if (l->stream < i->t->nr_streams && i->t->streams[l->stream]->file[0]) {
 		wm_text_str(t, ", ");
-		safe(t, i->t->streams[l->stream]->file);
+		info_any_safe(t, i->t->streams[l->stream]->file);
 	}
 	wm_text_char(t, '\n');
 }
 
-static void losses(struct wm_info *i)
+static void info_any_losses(struct wm_info *i)
 {
 	uint32_t n = i->t->nr_losses;
 
@@ -119,29 +119,29 @@ static void losses(struct wm_info *i)
 			  n - LOSSES_SHOWN);
 }
 
-static void head(struct wm_info *i)
+static void info_any_head(struct wm_info *i)
 {
 	struct wm_trace *t = i->t;
 
-	line(&i->out, "trace", i->path);
+	info_any_line(&i->out, "trace", i->path);
 	wm_text_f(&i->out, "%-10s %s %s\n", "format", t->ops->name, t->version);
 	for (uint32_t k = 0; k < t->nr_words; k++)
-		line(&i->out, t->words[k].key, t->words[k].text);
+		info_any_line(&i->out, t->words[k].key, t->words[k].text);
 	clock_lines(i);
-	time_line(i);
+	info_any_time_line(i);
 	wm_text_f(&i->out, "%-10s %u, %" PRIu64 " packets, %" PRIu64 " bytes\n", "streams",
 		  t->nr_streams, t->nr_packets, i->bytes);
 	wm_text_f(&i->out, "%-10s %" PRIu64 "\n", "events", i->nr_events);
 	if (t->incomplete)
-		line(&i->out, "state",
-		     "not finished: the tracer is still writing it, or was killed");
+		info_any_line(&i->out, "state",
+			      "not finished: the tracer is still writing it, or was killed");
 }
 
-static void lists(struct wm_info *i)
+static void info_any_lists(struct wm_info *i)
 {
 	struct wm_text *t = &i->out;
 
-	losses(i);
+	info_any_losses(i);
 	if (i->nr_events)
 		wm_text_str(t, "\nkinds          events  name\n");
 	for (uint32_t at = 0; at < i->t->nr_types;) {
@@ -151,7 +151,7 @@ static void lists(struct wm_info *i)
 		if (!n)
 			continue;
 		wm_text_f(t, "          %12" PRIu64 "  ", n);
-		safe(t, type->name[0] ? type->name : "(no name)");
+		info_any_safe(t, type->name[0] ? type->name : "(no name)");
 		wm_text_char(t, '\n');
 	}
 	wm_info_faults(i);
@@ -159,8 +159,8 @@ static void lists(struct wm_info *i)
 
 void wm_info_any_text(struct wm_info *i)
 {
-	head(i);
-	lists(i);
+	info_any_head(i);
+	info_any_lists(i);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static int count_types(struct wm_info *i, uint32_t nr_threads)
 	return err;
 }
 
-static int by_name(const void *a, const void *b, void *data)
+static int info_count_by_name(const void *a, const void *b, void *data)
 {
 	const struct wm_trace *t = data;
 	const struct wm_event_type *x = t->types[*(const uint32_t *)a];
@@ -68,7 +68,7 @@ static int sort_types(struct wm_info *i)
 		return -ENOMEM;
 	for (uint32_t n = 0; n < i->t->nr_types; n++)
 		i->order[n] = n;
-	qsort_r(i->order, i->t->nr_types, sizeof(*i->order), by_name, i->t);
+	qsort_r(i->order, i->t->nr_types, sizeof(*i->order), info_count_by_name, i->t);
 	return 0;
 }
 

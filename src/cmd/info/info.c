@@ -93,7 +93,7 @@ static void show_json(const struct wm_info *i)
 	wm_json_end(&j);
 }
 
-static int show(const struct wm_info_values *v, const char *path)
+static int cmd_info_show(const struct wm_info_values *v, const char *path)
 {
 	struct wm_info i = {.path = path};
 	int status = wm_trace_open_said(path, &i.t), err;
@@ -138,7 +138,7 @@ static int names(const char *path)
 	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_info_run(void *values, int nr_args, char **args)
 {
 	const struct wm_info_values *v = values;
 	char dir[PATH_MAX];
@@ -159,7 +159,7 @@ static int run(void *values, int nr_args, char **args)
 		return repair(dir);
 	if (v->names)
 		return names(dir);
-	return show(v, dir);
+	return cmd_info_show(v, dir);
 }
 
 static const struct wm_option options[] = {
@@ -194,5 +194,5 @@ const struct wm_verb wm_cmd_info = {
     .options = options,
     .values_bytes = sizeof(struct wm_info_values),
     .max_args = 1,
-    .run = run,
+    .run = cmd_info_run,
 };

@@ -36,7 +36,7 @@ static struct range range_of(const struct wm_trace *t)
 	return r;
 }
 
-static const char *word(const struct wm_info *i, const char *key)
+static const char *info_own_word(const struct wm_info *i, const char *key)
 {
 	const char *text = wm_trace_word(i->t, key);
 
@@ -46,8 +46,9 @@ static const char *word(const struct wm_info *i, const char *key)
 /* Makes the text "waymark 1.2.3". */
 static void tracer(const struct wm_info *i, char *buf, size_t bytes)
 {
-	(void)snprintf(buf, bytes, "%.40s %.8s.%.8s.%.8s", word(i, "tracer_name"),
-		       word(i, "tracer_major"), word(i, "tracer_minor"), word(i, "tracer_patch"));
+	(void)snprintf(buf, bytes, "%.40s %.8s.%.8s.%.8s", info_own_word(i, "tracer_name"),
+		       info_own_word(i, "tracer_major"), info_own_word(i, "tracer_minor"),
+		       info_own_word(i, "tracer_patch"));
 }
 
 static uint64_t clock_error(const struct wm_trace *t)
@@ -89,26 +90,26 @@ static uint32_t nr_classes(const struct wm_info *i)
 
 /* --- text --------------------------------------------------------------------------- */
 
-static void label(struct wm_text *t, const char *name)
+static void info_own_label(struct wm_text *t, const char *name)
 {
 	wm_text_f(t, "%-10s ", name);
 }
 
-static void safe(struct wm_text *t, const char *s)
+static void info_own_safe(struct wm_text *t, const char *s)
 {
 	wm_view_safe(t, s, strlen(s), false);
 }
 
-static void line(struct wm_text *t, const char *name, const char *value)
+static void info_own_line(struct wm_text *t, const char *name, const char *value)
 {
 	if (!*value)
 		return;
-	label(t, name);
-	safe(t, value);
+	info_own_label(t, name);
+	info_own_safe(t, value);
 	wm_text_char(t, '\n');
 }
 
-static void moment(struct wm_text *t, int64_t ns)
+static void info_own_moment(struct wm_text *t, int64_t ns)
 {
 	time_t when = (time_t)(ns / WM_NS_PER_SECOND);
 	struct tm tm;
@@ -121,8 +122,8 @@ static void moment(struct wm_text *t, int64_t ns)
 
 static void clock_line(struct wm_info *i)
 {
-	label(&i->out, "clock");
-	safe(&i->out, i->t->clocks[0]->name);
+	info_own_label(&i->out, "clock");
+	info_own_safe(&i->out, i->t->clocks[0]->name);
 	wm_text_f(&i->out, ", %" PRIu64 " Hz, wall clock known to +-%" PRIu64 " ns\n",
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
@@ -134,56 +135,57 @@ static void sample_line(struct wm_info *i)
 
 	if (!error)
 		return;
-	label(&i->out, "samples");
+	info_own_label(&i->out, "samples");
 	wm_text_str(&i->out, "at most ");
-	safe(&i->out, error);
+	info_own_safe(&i->out, error);
 	wm_text_str(&i->out, " ns off the clock of the other events\n");
 }
 
-static void time_line(struct wm_info *i, const struct range *r)
+static void info_own_time_line(struct wm_info *i, const struct range *r)
 {
 	uint64_t ns = (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
 
 	if (r->begin_ns > r->end_ns)
 		return;
-	label(&i->out, "time");
-	moment(&i->out, r->begin_ns);
+	info_own_label(&i->out, "time");
+	info_own_moment(&i->out, r->begin_ns);
 	wm_text_str(&i->out, " to ");
-	moment(&i->out, r->end_ns);
+	info_own_moment(&i->out, r->end_ns);
 	wm_text_f(&i->out, ", %" PRIu64 ".%09" PRIu64 " s\n", ns / WM_NS_PER_SECOND,
 		  ns % WM_NS_PER_SECOND);
 }
 
-static void head(struct wm_info *i)
+static void info_own_head(struct wm_info *i)
 {
 	struct range r = range_of(i->t);
 	struct wm_text *t = &i->out;
 	char name[80];
 
 	tracer(i, name, sizeof(name));
-	line(t, "trace", i->path);
-	label(t, "format");
+	info_own_line(t, "trace", i->path);
+	info_own_label(t, "format");
 	wm_text_f(t, "CTF %s\n", i->t->version);
-	line(t, "tracer", name);
-	line(t, "host", word(i, "hostname"));
-	line(t, "command", word(i, "command"));
+	info_own_line(t, "tracer", name);
+	info_own_line(t, "host", info_own_word(i, "hostname"));
+	info_own_line(t, "command", info_own_word(i, "command"));
 	if (i->t->nr_clocks)
 		clock_line(i);
 	sample_line(i);
-	time_line(i, &r);
-	label(t, "streams");
+	info_own_time_line(i, &r);
+	info_own_label(t, "streams");
 	wm_text_f(t, "%u files, %" PRIu64 " packets, %" PRIu64 " bytes\n", i->t->nr_streams,
 		  i->t->nr_packets, i->bytes);
-	label(t, "events");
+	info_own_label(t, "events");
 	wm_text_f(t, "%" PRIu64 " of %u classes", i->nr_events, nr_classes(i));
 	if (i->nr_events != r.nr_events)
 		wm_text_f(t, "; the packets claim %" PRIu64, r.nr_events);
 	wm_text_str(t, "\n");
-	label(t, "lost");
+	info_own_label(t, "lost");
 	wm_trace_lost_text(t, i->t);
 	wm_text_char(t, '\n');
 	if (i->t->incomplete)
-		line(t, "state", "not finished: it is still being recorded, or its end is missing");
+		info_own_line(t, "state",
+			      "not finished: it is still being recorded, or its end is missing");
 }
 
 static void processes(struct wm_info *i)
@@ -196,14 +198,14 @@ static void processes(struct wm_info *i)
 		const struct wm_trace_process *p = &i->t->processes[k];
 
 		wm_text_f(t, "          %8u %8u %8u  ", p->pid, p->ppid, p->uid);
-		safe(t, p->comm);
+		info_own_safe(t, p->comm);
 		wm_text_str(t, p->path[0] ? "  " : "");
-		safe(t, p->path);
+		info_own_safe(t, p->path);
 		wm_text_char(t, '\n');
 	}
 }
 
-static void lists(struct wm_info *i)
+static void info_own_lists(struct wm_info *i)
 {
 	const struct wm_event_type *type;
 	struct wm_text *t = &i->out;
@@ -214,7 +216,7 @@ static void lists(struct wm_info *i)
 		wm_text_str(t, "\nclasses         events  name\n");
 	for (uint32_t at = 0; (type = next_class(i, &at, &events));) {
 		wm_text_f(t, "          %12" PRIu64 "  ", events);
-		safe(t, type->name);
+		info_own_safe(t, type->name);
 		wm_text_char(t, '\n');
 	}
 	wm_info_faults(i);
@@ -222,8 +224,8 @@ static void lists(struct wm_info *i)
 
 void wm_info_own_text(struct wm_info *i)
 {
-	head(i);
-	lists(i);
+	info_own_head(i);
+	info_own_lists(i);
 }
 
 /* --- JSON ------------------------------------------------------------------------------ */
@@ -282,8 +284,8 @@ static void json_head(const struct wm_info *i, struct wm_json *j)
 	wm_json_string(j, "trace", i->path);
 	wm_json_string(j, "format", format);
 	wm_json_string(j, "tracer", name);
-	wm_json_string(j, "host", word(i, "hostname"));
-	wm_json_string(j, "command", word(i, "command"));
+	wm_json_string(j, "host", info_own_word(i, "hostname"));
+	wm_json_string(j, "command", info_own_word(i, "command"));
 	if (i->t->nr_clocks) {
 		wm_json_string(j, "clock", i->t->clocks[0]->name);
 		wm_json_u64(j, "clock_hz", i->t->clocks[0]->hz);

@@ -27,7 +27,7 @@ struct walk {
 	bool told;
 };
 
-static const char *file_of(const struct walk *w)
+static const char *verify_file_of(const struct walk *w)
 {
 	const char *file = w->t->streams[w->packet->stream]->file;
 
@@ -39,12 +39,12 @@ static void packet_ends(struct walk *w)
 	const struct wm_packet *p = w->packet;
 
 	if (p && p->nr_events != UINT64_MAX && p->nr_events != w->in_packet)
-		wm_trace_fault(w->t, file_of(w), p->offset,
+		wm_trace_fault(w->t, verify_file_of(w), p->offset,
 			       "this packet has %" PRIu64 " events and should have %" PRIu64,
 			       w->in_packet, p->nr_events);
 }
 
-static void look_at(struct walk *w, const struct wm_event *e)
+static void verify_look_at(struct walk *w, const struct wm_event *e)
 {
 	const struct wm_packet *p = e->packet;
 
@@ -58,11 +58,11 @@ static void look_at(struct walk *w, const struct wm_event *e)
 		return;
 	w->told = true;
 	if (e->ns < w->last_ns)
-		wm_trace_fault(w->t, file_of(w), p->offset,
+		wm_trace_fault(w->t, verify_file_of(w), p->offset,
 			       "time decreases by %" PRIu64 " ns in this packet, at event %" PRIu64,
 			       (uint64_t)w->last_ns - (uint64_t)e->ns, w->in_packet);
 	else if (e->ns < p->begin_ns || e->ns > p->end_ns)
-		wm_trace_fault(w->t, file_of(w), p->offset,
+		wm_trace_fault(w->t, verify_file_of(w), p->offset,
 			       "event %" PRIu64 " of this packet is %s it in time", w->in_packet,
 			       e->ns < p->begin_ns ? "before" : "after");
 	else
@@ -70,12 +70,12 @@ static void look_at(struct walk *w, const struct wm_event *e)
 	w->last_ns = e->ns;
 }
 
-static int batch(void *state, const struct wm_batch *b)
+static int verify_batch(void *state, const struct wm_batch *b)
 {
 	struct walk *w = state;
 
 	for (uint32_t i = 0; i < b->nr_events; i++)
-		look_at(w, &b->events[i]);
+		verify_look_at(w, &b->events[i]);
 	w->events += b->nr_events;
 	return 0;
 }
@@ -92,7 +92,7 @@ static int walk_all(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_event
 		states[i] = &walks[i];
 	}
 	if (walks && states)
-		err = wm_scan(t, &o, batch, states);
+		err = wm_scan(t, &o, verify_batch, states);
 	*ret_events = 0;
 	for (uint32_t i = 0; !err && i < o.nr_threads; i++) {
 		packet_ends(&walks[i]);
@@ -104,7 +104,7 @@ static int walk_all(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_event
 }
 
 /* Sorts faults by file and offset, because threads find them in any order. */
-static int by_place(const void *a, const void *b)
+static int verify_by_place(const void *a, const void *b)
 {
 	const struct wm_fault *x = a, *y = b;
 	int order = strcmp(x->file, y->file);
@@ -114,13 +114,13 @@ static int by_place(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int list(struct wm_trace *t, uint64_t events)
+static int verify_list(struct wm_trace *t, uint64_t events)
 {
 	struct wm_text out;
 	int err;
 
 	if (t->nr_faults)
-		qsort(t->faults, t->nr_faults, sizeof(*t->faults), by_place);
+		qsort(t->faults, t->nr_faults, sizeof(*t->faults), verify_by_place);
 	wm_text_init(&out);
 	for (uint32_t i = 0; i < t->nr_faults; i++) {
 		wm_trace_fault_text(&out, &t->faults[i]);
@@ -138,7 +138,7 @@ static int list(struct wm_trace *t, uint64_t events)
 	return err;
 }
 
-static int done(struct wm_trace *t, const char *path, int err)
+static int verify_done(struct wm_trace *t, const char *path, int err)
 {
 	int status = t->nr_faults ? WM_EXIT_INCOMPLETE : WM_EXIT_DONE;
 
@@ -161,7 +161,7 @@ int wm_info_verify(const struct wm_info_values *v, const char *path)
 	err = walk_all(t, (uint32_t)v->threads, &events);
 	if (!err && !events && !t->nr_faults)
 		wm_say("the trace has no events");
-	return done(t, path, err ? err : list(t, events));
+	return verify_done(t, path, err ? err : verify_list(t, events));
 }
 
 int wm_info_hash(const struct wm_info_values *v, const char *path)
@@ -183,5 +183,5 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 	wm_text_done(&out);
 	if (!err)
 		(void)wm_trace_finish(t, WM_EXIT_DONE, false);
-	return done(t, path, err);
+	return verify_done(t, path, err);
 }

@@ -62,7 +62,7 @@ static void print_format(const struct wm_inventory_kernel *k, const struct wm_ev
 	wm_event_fields_done(&f);
 }
 
-static void print_details(const struct wm_inventory_kernel *k, size_t at)
+static void kernel_print_details(const struct wm_inventory_kernel *k, size_t at)
 {
 	const struct wm_event_def *d = &k->defs.defs[at];
 	uint32_t nr = (uint32_t)wm_kernel_events_places(&k->defs, at);
@@ -131,10 +131,10 @@ uint32_t wm_list_kernel_text(const struct wm_inventory_kernel *k, bool blank)
 		print_note(d, (uint32_t)wm_kernel_events_places(&k->defs, i));
 		(void)printf("\n");
 		if (k->fields)
-			print_details(k, i);
+			kernel_print_details(k, i);
 		if (k->fields && i + 1 < k->defs.nr && k->defs.defs[i + 1].implied) {
 			(void)printf("    at its return:\n");
-			print_details(k, i + 1);
+			kernel_print_details(k, i + 1);
 		}
 	}
 	return nr;
@@ -204,7 +204,8 @@ static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_jso
 	wm_json_end(j);
 }
 
-static void json_event(const struct wm_inventory_kernel *k, size_t at, struct wm_json *j)
+static void kernel_print_json_event(const struct wm_inventory_kernel *k, size_t at,
+				    struct wm_json *j)
 {
 	const struct wm_event_def *d = &k->defs.defs[at];
 	const char *help = wm_inventory_kernel_help(d);
@@ -237,7 +238,7 @@ uint32_t wm_list_kernel_json(const struct wm_inventory_kernel *k, struct wm_json
 	for (size_t i = 0; i < k->defs.nr; i++) {
 		if (k->defs.defs[i].more || k->defs.defs[i].implied)
 			continue;
-		json_event(k, i, j);
+		kernel_print_json_event(k, i, j);
 		nr++;
 	}
 	wm_json_end(j);

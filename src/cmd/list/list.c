@@ -34,7 +34,7 @@ static bool is_glob(const char *word)
 	return !strchr(word, '/') && access(word, F_OK) < 0;
 }
 
-static int make_rules(const char *glob, struct wm_rules **ret)
+static int cmd_list_make_rules(const char *glob, struct wm_rules **ret)
 {
 	const struct wm_rules_options options = {0};
 	struct wm_diag diag = {.offset = -1};
@@ -184,7 +184,7 @@ static bool wants_families(const struct found *f)
 }
 
 /* Finds the kernel events that match the name, or the USDT probes of the given files or process. */
-static void find_kernel(struct found *f, char **files)
+static void cmd_list_find_kernel(struct found *f, char **files)
 {
 	for (int i = 0; i < f->nr_files; i++)
 		wm_inventory_kernel_add_file(&f->kernel, files[i], f->glob);
@@ -241,7 +241,7 @@ static int say_nothing_found(const struct found *f)
 	return WM_EXIT_NO_MATCH;
 }
 
-static int show(const struct found *f)
+static int cmd_list_show(const struct found *f)
 {
 	uint32_t nr = print_all(f);
 
@@ -262,15 +262,15 @@ static int find_and_show(struct found *f, char **files)
 	}
 	status = collect(&f->list, f->values, f->nr_files, files);
 	if (status == WM_EXIT_DONE || f->list.nr_groups) {
-		find_kernel(f, files);
-		shown = show(f);
+		cmd_list_find_kernel(f, files);
+		shown = cmd_list_show(f);
 		status = status == WM_EXIT_DONE ? shown : status;
 	}
 	wm_inventory_kernel_close(&f->kernel);
 	return status;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_list_run(void *values, int nr_args, char **args)
 {
 	struct found f = {.values = values, .diag = {.offset = -1}};
 	int status;
@@ -293,7 +293,7 @@ static int run(void *values, int nr_args, char **args)
 		wm_say("list: '%s' and -p cannot be combined", args[0]);
 		return WM_EXIT_USAGE;
 	}
-	if (f.glob && make_rules(f.glob, &f.rules) < 0) {
+	if (f.glob && cmd_list_make_rules(f.glob, &f.rules) < 0) {
 		wm_rules_destroy(f.rules);
 		return WM_EXIT_USAGE;
 	}
@@ -337,5 +337,5 @@ const struct wm_verb wm_cmd_list = {
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,
-    .run = run,
+    .run = cmd_list_run,
 };

@@ -23,7 +23,7 @@ void wm_name_list_done(struct wm_name_list *l)
 	*l = (struct wm_name_list){0};
 }
 
-static bool is_plain(const char *name)
+static bool name_list_is_plain(const char *name)
 {
 	for (; *name; name++)
 		if (!isascii((unsigned char)*name) ||
@@ -32,11 +32,11 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-static int add(struct wm_name_list *l, const char *name, size_t bytes)
+static int name_list_add(struct wm_name_list *l, const char *name, size_t bytes)
 {
 	const char *copy, **more;
 
-	if (!is_plain(name) || *name == '-')
+	if (!name_list_is_plain(name) || *name == '-')
 		return 0;
 	copy = wm_arena_copy(&l->arena, name, bytes);
 	if (l->nr && copy && !strcmp(copy, l->names[l->nr - 1]))
@@ -51,7 +51,7 @@ static int add(struct wm_name_list *l, const char *name, size_t bytes)
 
 int wm_name_list_add(struct wm_name_list *l, const char *name)
 {
-	return add(l, name, strlen(name));
+	return name_list_add(l, name, strlen(name));
 }
 
 int wm_name_list_offer(struct wm_name_list *l, const char *name, const char *begin)
@@ -60,10 +60,10 @@ int wm_name_list_offer(struct wm_name_list *l, const char *name, const char *beg
 
 	if (strncmp(name, begin, strlen(begin)) != 0)
 		return 0;
-	return add(l, name, colon ? (size_t)(colon + 1 - name) : strlen(name));
+	return name_list_add(l, name, colon ? (size_t)(colon + 1 - name) : strlen(name));
 }
 
-static int by_name(const void *a, const void *b)
+static int name_list_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -71,7 +71,7 @@ static int by_name(const void *a, const void *b)
 void wm_name_list_print(struct wm_name_list *l)
 {
 	if (l->nr)
-		qsort(l->names, l->nr, sizeof(*l->names), by_name);
+		qsort(l->names, l->nr, sizeof(*l->names), name_list_by_name);
 	for (size_t i = 0; i < l->nr; i++)
 		if (!i || strcmp(l->names[i], l->names[i - 1]) != 0)
 			(void)puts(l->names[i]);

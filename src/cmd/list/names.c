@@ -21,7 +21,7 @@ struct names {
 	bool hardware;
 };
 
-static int add_item(const struct wm_event_item *item, void *data)
+static int list_names_add_item(const struct wm_event_item *item, void *data)
 {
 	struct names *n = data;
 
@@ -53,12 +53,12 @@ static int add_kernels(struct names *n)
 	if (err)
 		return err;
 	n->hardware = space.hardware;
-	err = wm_event_space_each(&space, add_item, n);
+	err = wm_event_space_each(&space, list_names_add_item, n);
 	wm_event_space_close(&space);
 	return err ? err : add_places(n);
 }
 
-static int add_programs(struct names *n)
+static int list_names_add_programs(struct names *n)
 {
 	struct wm_inventory l = {0};
 	char name[2 * WM_CLASS_NAME_MAX + 8];
@@ -83,7 +83,7 @@ int wm_list_names(const char *begin)
 	wm_name_list_init(&n.list);
 	err = add_kernels(&n);
 	if (!err)
-		err = add_programs(&n);
+		err = list_names_add_programs(&n);
 	if (!err)
 		wm_name_list_print(&n.list);
 	wm_name_list_done(&n.list);

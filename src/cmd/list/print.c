@@ -53,7 +53,7 @@ static void print_place(const struct wm_inventory_place *p)
 	(void)printf("\n");
 }
 
-static void print_details(const struct wm_inventory_event *e)
+static void list_print_details(const struct wm_inventory_event *e)
 {
 	const struct wm_class *c = e->class;
 
@@ -110,7 +110,7 @@ static void print_event(const struct wm_inventory *l, const struct wm_inventory_
 		(void)printf("  %s", state_text(g, m, index, state, sizeof(state)));
 	(void)printf("\n");
 	if (l->fields)
-		print_details(e);
+		list_print_details(e);
 }
 
 static void print_title(const struct wm_inventory_group *g)
@@ -129,8 +129,8 @@ static void print_title(const struct wm_inventory_group *g)
 }
 
 /* Counts the selected events of a group, and measures the longest name. */
-static uint32_t measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
-			int *ret_width)
+static uint32_t list_print_measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
+				   int *ret_width)
 {
 	uint32_t nr = 0;
 	int width = (int)strlen("EVENT");
@@ -172,7 +172,7 @@ uint32_t wm_list_print_text(const struct wm_inventory *l, const struct wm_rules 
 	for (uint32_t i = 0; i < l->nr_groups; i++) {
 		const struct wm_inventory_group *g = &l->groups[i];
 		int width;
-		uint32_t wanted = measure(g, rules, &width);
+		uint32_t wanted = list_print_measure(g, rules, &width);
 
 		if (!wanted && (rules || !g->nr_pids))
 			continue;
@@ -219,8 +219,8 @@ static void json_place(struct wm_json *j, const struct wm_inventory_place *p)
 	wm_json_end(j);
 }
 
-static void json_event(struct wm_json *j, const struct wm_inventory_group *g,
-		       const struct wm_inventory_member *m, uint32_t index)
+static void list_print_json_event(struct wm_json *j, const struct wm_inventory_group *g,
+				  const struct wm_inventory_member *m, uint32_t index)
 {
 	const struct wm_inventory_event *e = &m->file->events[index];
 	const struct wm_class *c = e->class;
@@ -285,7 +285,7 @@ static uint32_t json_group(struct wm_json *j, const struct wm_inventory_group *g
 		for (uint32_t e = 0; e < g->members[i].file->nr_events; e++) {
 			if (!wm_inventory_wants(rules, g->members[i].file->events[e].class))
 				continue;
-			json_event(j, g, &g->members[i], e);
+			list_print_json_event(j, g, &g->members[i], e);
 			nr++;
 		}
 	}

@@ -31,7 +31,7 @@ static int choose_format(struct wm_print_values *v)
 	return WM_EXIT_DONE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_print_run(void *values, int nr_args, char **args)
 {
 	struct wm_print_values *v = values;
 	int status = choose_format(v);
@@ -45,7 +45,7 @@ static int run(void *values, int nr_args, char **args)
 	return wm_print_run(v);
 }
 
-static void release(void *values)
+static void cmd_print_release(void *values)
 {
 	wm_select_done(&((struct wm_print_values *)values)->asked.select);
 }
@@ -108,6 +108,6 @@ const struct wm_verb wm_cmd_print = {
     .options = options,
     .values_bytes = sizeof(struct wm_print_values),
     .max_args = WM_VERB_ANY,
-    .run = run,
-    .release = release,
+    .run = cmd_print_run,
+    .release = cmd_print_release,
 };

@@ -35,8 +35,8 @@ void wm_print_seen_destroy(struct wm_print_seen *s)
 	free(s);
 }
 
-static uint64_t key_of(const struct wm_print_seen *s, const struct wm_trace *t,
-		       const struct wm_packet *p, uint32_t index)
+static uint64_t printed_key_of(const struct wm_print_seen *s, const struct wm_trace *t,
+			       const struct wm_packet *p, uint32_t index)
 {
 	const char *file = t->streams[p->stream]->file;
 	uint64_t place[] = {index, p->offset};
@@ -44,7 +44,7 @@ static uint64_t key_of(const struct wm_print_seen *s, const struct wm_trace *t,
 	return wm_mix_bytes(wm_mix_words(s->table.seed, place, 2), file, strlen(file));
 }
 
-static bool is_known(const struct wm_print_seen *s, uint64_t key)
+static bool printed_is_known(const struct wm_print_seen *s, uint64_t key)
 {
 	struct wm_table_walk w = wm_table_walk(key);
 
@@ -54,7 +54,7 @@ static bool is_known(const struct wm_print_seen *s, uint64_t key)
 	return false;
 }
 
-static int add(struct wm_print_seen *s, uint64_t key)
+static int printed_add(struct wm_print_seen *s, uint64_t key)
 {
 	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 512;
 	uint64_t *more;
@@ -75,11 +75,11 @@ int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t ind
 	uint64_t kept = 0;
 
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
-		uint64_t key = key_of(s, t, &t->packets[i], index);
+		uint64_t key = printed_key_of(s, t, &t->packets[i], index);
 
-		if (is_known(s, key))
+		if (printed_is_known(s, key))
 			continue;
-		if (add(s, key))
+		if (printed_add(s, key))
 			return -ENOMEM;
 		t->packets[kept++] = t->packets[i];
 	}

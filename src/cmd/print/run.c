@@ -39,14 +39,14 @@ struct printing {
 	struct wm_places *places;   /* --follow: the mappings in these packets; NULL: not used */
 };
 
-static int write_all(void *sink, const char *bytes, size_t count)
+static int printing_write_all(void *sink, const char *bytes, size_t count)
 {
 	return wm_file_write(STDOUT_FILENO, bytes, count);
 }
 
 /* --- traces and selection -------------------------------------------------------------- */
 
-static int open_all(struct printing *p)
+static int printing_open_all(struct printing *p)
 {
 	return wm_inputs_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
 }
@@ -80,7 +80,7 @@ static int split_fields(struct printing *p)
 
 /* --- printing --------------------------------------------------------------------------- */
 
-static int failed(struct printing *p, int err)
+static int printing_failed(struct printing *p, int err)
 {
 	p->unread = err == -EPIPE;
 	if (p->unread)
@@ -89,8 +89,8 @@ static int failed(struct printing *p, int err)
 	return wm_exit_of(err);
 }
 
-static int write_frame(const struct wm_view *view,
-		       void (*frame)(const struct wm_view *v, struct wm_text *t))
+static int printing_write_frame(const struct wm_view *view,
+				void (*frame)(const struct wm_view *v, struct wm_text *t))
 {
 	struct wm_text t;
 	int err;
@@ -102,7 +102,7 @@ static int write_frame(const struct wm_view *view,
 	return err;
 }
 
-static int render(struct printing *p, struct wm_render *r)
+static int printing_render(struct printing *p, struct wm_render *r)
 {
 	uint64_t nr = 0;
 	int err = 0;
@@ -110,20 +110,20 @@ static int render(struct printing *p, struct wm_render *r)
 	if (p->v->tail)
 		err = wm_render_tail(r, (uint64_t)p->v->tail, &r->begin_ns, &r->skip);
 	if (!err && !p->begun)
-		err = write_frame(r->view, wm_view_begin);
+		err = printing_write_frame(r->view, wm_view_begin);
 	p->begun = true;
 	if (!err)
 		err = wm_render(r, &p->past, &nr);
 	p->nr_events += nr;
 	if (!err && !p->v->follow)
-		err = write_frame(r->view, wm_view_end);
+		err = printing_write_frame(r->view, wm_view_end);
 	return err;
 }
 
 /* Prints all events that the traces have now. */
 static int print_opened(struct printing *p)
 {
-	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
+	struct wm_render r = {.write = printing_write_all, .nr_threads = (uint32_t)p->v->threads};
 	const struct wm_places_asked asked = {
 	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}, p->places};
 	const struct wm_view_places places = wm_places_of(&asked);
@@ -154,13 +154,13 @@ static int print_opened(struct printing *p)
 		r.nr_threads = 1; /* places is not thread-safe */
 	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
 	if (!err)
-		err = view ? render(p, &r) : -ENOMEM;
+		err = view ? printing_render(p, &r) : -ENOMEM;
 	wm_view_destroy(view);
 	wm_timeline_destroy(timeline);
-	return err ? failed(p, err) : WM_EXIT_DONE;
+	return err ? printing_failed(p, err) : WM_EXIT_DONE;
 }
 
-static int finish(struct printing *p, int status)
+static int printing_finish(struct printing *p, int status)
 {
 	if (!status && !p->nr_events && !p->v->follow) {
 		wm_say(p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end
@@ -197,21 +197,21 @@ static int print_more(struct printing *p)
 		status = print_opened(p);
 	if (!err && !status && p->places)
 		err = wm_places_leave(p->places);
-	return err ? failed(p, err) : status;
+	return err ? printing_failed(p, err) : status;
 }
 
 /* Prints what is added to the traces, until the reader closes the pipe or --limit is reached. */
-static int follow(struct printing *p)
+static int printing_follow(struct printing *p)
 {
 	const struct timespec pause = {.tv_nsec = FOLLOW_NS};
 	int status;
 
 	for (;;) {
-		status = open_all(p);
+		status = printing_open_all(p);
 		if (!status)
 			status = print_more(p);
 		if (status || p->unread || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
-			return finish(p, status);
+			return printing_finish(p, status);
 		close_all(p);
 		(void)nanosleep(&pause, NULL);
 	}
@@ -225,12 +225,12 @@ int wm_print_run(struct wm_print_values *v)
 	v->asked.select.hidden = v->all;
 	if (!status && v->follow) {
 		p.seen = wm_print_seen_create();
-		status = p.seen ? follow(&p) : WM_EXIT_FAILED;
+		status = p.seen ? printing_follow(&p) : WM_EXIT_FAILED;
 	} else if (!status) {
-		status = open_all(&p);
+		status = printing_open_all(&p);
 		if (!status)
 			status = print_opened(&p);
-		status = finish(&p, status);
+		status = printing_finish(&p, status);
 	}
 	wm_places_destroy(p.places);
 	close_all(&p);

@@ -15,7 +15,7 @@
 #include "control/attach.h"
 #include "control/tool.h"
 
-static bool bit(const uint64_t *bits, uint32_t i)
+static bool record_change_bit(const uint64_t *bits, uint32_t i)
 {
 	return bits[i / 64] >> (i % 64) & 1;
 }
@@ -29,7 +29,7 @@ struct check {
 	bool refused;
 };
 
-static void check_event(const struct wm_attach_site *s, void *data)
+static void record_change_check_event(const struct wm_attach_site *s, void *data)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct check *check = data;
@@ -63,7 +63,7 @@ static int check_filters(const struct wm_recorder_plan *plan)
 		return (int)wm_exit_of(err);
 	}
 	for (uint32_t i = 0; i < WM_CHANGED_PIDS && now.pids[i] && !check.refused; i++)
-		(void)wm_attach_list((pid_t)now.pids[i], check_event, &check, NULL);
+		(void)wm_attach_list((pid_t)now.pids[i], record_change_check_event, &check, NULL);
 	return check.refused ? WM_EXIT_USAGE : 0;
 }
 
@@ -75,7 +75,8 @@ static int check_filters(const struct wm_recorder_plan *plan)
  * Reports each glob that matches no event of a recorded process. Returns the number
  * that matched.
  */
-static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
+static uint32_t record_change_say_unmatched(const struct wm_recorder_plan *plan,
+					    const struct wm_msg_changed *now)
 {
 	uint32_t matched = 0;
 
@@ -83,7 +84,7 @@ static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct 
 		const char *glob = wm_rules_glob(plan->events->rules, i);
 		char near[1024];
 
-		if (bit(now->matched, i) || plan->events->in_kernel[i]) {
+		if (record_change_bit(now->matched, i) || plan->events->in_kernel[i]) {
 			matched++;
 			continue;
 		}
@@ -99,14 +100,15 @@ static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct 
  * Returns whether an event named without wildcards is not recorded because its filter
  * does not fit.
  */
-static bool say_unfit(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
+static bool record_change_say_unfit(const struct wm_recorder_plan *plan,
+				    const struct wm_msg_changed *now)
 {
 	bool outright = false;
 
 	for (uint32_t i = 0; i < wm_rules_count(plan->events->rules); i++) {
 		const char *glob = wm_rules_glob(plan->events->rules, i);
 
-		if (!bit(now->unfit, i))
+		if (!record_change_bit(now->unfit, i))
 			continue;
 		outright = outright || !wm_glob_is_pattern(glob, strlen(glob));
 		wm_say(
@@ -136,7 +138,7 @@ static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_c
 		       follow > 1 ? "es" : "", plan->dir);
 }
 
-static void say_missing(const struct wm_msg_changed *now)
+static void record_change_say_missing(const struct wm_msg_changed *now)
 {
 	if (now->nr_late)
 		wm_say("%u of %u processes did not answer within a second; they are stopped or "
@@ -153,7 +155,7 @@ static void say_missing(const struct wm_msg_changed *now)
  * Kernel events
  * ------------------------------------------------------------------ */
 
-static void say_words(const char *lines)
+static void record_change_say_words(const char *lines)
 {
 	while (*lines) {
 		int n = (int)strcspn(lines, "\n");
@@ -164,8 +166,8 @@ static void say_words(const char *lines)
 }
 
 /* Returns the name or filter that the recorder rejected. */
-static const char *text_of(const struct wm_kernel_asks *asks,
-			   const struct wm_msg_kernel_changed *now)
+static const char *record_change_text_of(const struct wm_kernel_asks *asks,
+					 const struct wm_msg_kernel_changed *now)
 {
 	const char *at = asks->body.data;
 
@@ -179,13 +181,14 @@ static const char *text_of(const struct wm_kernel_asks *asks,
 	return "";
 }
 
-static int say_refused(const struct wm_recorder_plan *plan, const struct wm_msg_kernel_changed *now)
+static int record_change_say_refused(const struct wm_recorder_plan *plan,
+				     const struct wm_msg_kernel_changed *now)
 {
 	struct wm_diag diag = {.offset = -1, .column = now->column};
 
 	(void)snprintf(diag.sentence, sizeof(diag.sentence), "%s", now->sentence);
 	if (now->column)
-		wm_say_caret(text_of(plan->events->later, now), &diag);
+		wm_say_caret(record_change_text_of(plan->events->later, now), &diag);
 	else
 		wm_say("the recorder of '%s' changed nothing: %s", plan->dir, now->sentence);
 	return now->err == -EINVAL || now->err == -EOPNOTSUPP || now->err == -E2BIG ? WM_EXIT_USAGE
@@ -207,7 +210,7 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
 	for (uint32_t i = 0; i < asks->nr; i++, at += strlen(at) + 1) {
 		name = at + 1;
 		at = name + strlen(name) + 1; /* skips the filter */
-		if (!bit(now->matched, i))
+		if (!record_change_bit(now->matched, i))
 			continue;
 		nr++;
 		for (uint32_t k = 0; k < wm_rules_count(plan->events->rules); k++)
@@ -221,7 +224,7 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
  * Changes the kernel's events. Returns 0, or an exit status after a message; *ret_matched is the
  * number of names that matched.
  */
-static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
+static int record_change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
 {
 	const struct wm_kernel_asks *asks = plan->events->later;
 	struct wm_diag diag = {.offset = -1};
@@ -233,9 +236,9 @@ static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matc
 		wm_say("%s", wm_words_of(err, &diag));
 		return (int)wm_exit_of(err);
 	}
-	say_words(now.words);
+	record_change_say_words(now.words);
 	if (now.err < 0)
-		return say_refused(plan, &now);
+		return record_change_say_refused(plan, &now);
 	*ret_matched = note_matched(plan, &now);
 	if (!plan->quiet && (*ret_matched || !wm_rules_count(plan->events->rules)))
 		wm_say("%u kernel event%s on: %s", now.nr_on, now.nr_on == 1 ? " is" : "s are",
@@ -263,11 +266,11 @@ static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched
 	}
 	if (!plan->quiet && (now.nr_processes || !matched))
 		say_state(plan, &now);
-	say_missing(&now);
+	record_change_say_missing(&now);
 	if (now.nr_processes == now.nr_late + now.nr_deaf)
 		return WM_EXIT_DONE;
-	matched += say_unmatched(plan, &now);
-	if (say_unfit(plan, &now))
+	matched += record_change_say_unmatched(plan, &now);
+	if (record_change_say_unfit(plan, &now))
 		return WM_EXIT_USAGE;
 	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
 }
@@ -278,7 +281,7 @@ int wm_record_change(const struct wm_recorder_plan *plan)
 	int status = check_filters(plan);
 
 	if (!status && plan->events->later->nr)
-		status = change_kernel(plan, &matched);
+		status = record_change_kernel(plan, &matched);
 	if (status)
 		return status;
 	if (wm_rules_count(plan->events->rules))

@@ -19,7 +19,7 @@
 /*
  * Offers a name as a correction. When the glob has no provider, only the event's name is compared.
  */
-static void offer(const char *provider, const char *name, void *data)
+static void record_names_offer(const char *provider, const char *name, void *data)
 {
 	struct wm_nearest *near = data;
 	char full[2 * WM_NEAREST_NAME_MAX];
@@ -31,13 +31,13 @@ static void offer(const char *provider, const char *name, void *data)
 static int offer_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
 {
 	(void)e;
-	offer(c->provider, c->name, data);
+	record_names_offer(c->provider, c->name, data);
 	return 0;
 }
 
 static void offer_listed(const struct wm_attach_site *s, void *data)
 {
-	offer(s->class->provider, s->class->name, data);
+	record_names_offer(s->class->provider, s->class->name, data);
 }
 
 const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
@@ -75,7 +75,7 @@ static void find_cure(const struct wm_recorder_plan *plan, const char *glob, cha
 		(void)snprintf(cure, size, "'waymark list' lists all events");
 }
 
-static void say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
+static void record_names_say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
 {
 	struct wm_nearest near;
 	char sentence[1024], cure[WM_DIAG_SENTENCE + 64];
@@ -103,7 +103,7 @@ uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,
 		if (t->matched[i / 8] >> (i % 8) & 1 || (plan->events->in_kernel[i]))
 			matched++;
 		else
-			say_unmatched(plan, wm_rules_glob(plan->events->rules, i));
+			record_names_say_unmatched(plan, wm_rules_glob(plan->events->rules, i));
 	}
 	return matched;
 }

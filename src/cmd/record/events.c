@@ -128,7 +128,8 @@ int wm_record_check_filter(const char *text)
 }
 
 /* Returns the text that diag->column refers to, or NULL. */
-static const char *text_of(const struct wm_recorder_wanted *w, const struct wm_diag *diag)
+static const char *record_events_text_of(const struct wm_recorder_wanted *w,
+					 const struct wm_diag *diag)
 {
 	if (!diag->where)
 		return NULL;
@@ -170,7 +171,7 @@ char *wm_record_join_filters(const char *a, const char *b, int *ret_err)
 }
 
 /* Adds one -e, merged with the options before any -e. 0, or an exit status after a message. */
-static int want(struct wm_record_asked *r, const struct wm_listed_event *own)
+static int record_events_want(struct wm_record_asked *r, const struct wm_listed_event *own)
 {
 	const struct wm_listed_event *general = &r->list.events[0];
 	struct wm_recorder_wanted w = {
@@ -188,7 +189,7 @@ static int want(struct wm_record_asked *r, const struct wm_listed_event *own)
 	w.sampled = wm_record_sample_join(&general->how, &own->how, &w.how);
 	if (!err)
 		err = wm_recorder_want(&r->events, &w, &diag);
-	status = err ? say_unwanted(err, text_of(&w, &diag), &diag) : 0;
+	status = err ? say_unwanted(err, record_events_text_of(&w, &diag), &diag) : 0;
 	free(filter);
 	return status;
 }
@@ -201,7 +202,7 @@ static int exclude(struct wm_record_asked *r, const struct wm_listed_event *w)
 	return err < 0 ? say_unwanted(err, w->names, &diag) : 0;
 }
 
-static bool names_some(const struct wm_record_asked *r)
+static bool record_events_names_some(const struct wm_record_asked *r)
 {
 	for (uint32_t i = 1; i < r->list.nr; i++)
 		if (!r->list.events[i].exclude)
@@ -215,7 +216,7 @@ static bool names_some(const struct wm_record_asked *r)
  */
 static int check_default(const struct wm_record_asked *r, const struct wm_sampling_how *how)
 {
-	if (names_some(r) && (r->events.kernel || how->period)) {
+	if (record_events_names_some(r) && (r->events.kernel || how->period)) {
 		wm_say("-F, -c and -g before the first -e apply to sampled events, but each event "
 		       "named here is recorded directly: put them after the -e they apply to");
 		return WM_EXIT_USAGE;
@@ -263,12 +264,12 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 
 	for (uint32_t i = 1; !status && i < r->list.nr; i++)
 		if (!r->list.events[i].exclude)
-			status = want(r, &r->list.events[i]);
+			status = record_events_want(r, &r->list.events[i]);
 	if (!status)
 		status = sample_default(r);
 	*ret_nr_asked = wm_rules_count(r->events.rules);
 	if (!status && !*ret_nr_asked && !r->change && !wm_recorder_events_more(&r->events))
-		status = want(r, &everything);
+		status = record_events_want(r, &everything);
 	for (uint32_t i = 1; !status && i < r->list.nr; i++)
 		if (r->list.events[i].exclude)
 			status = exclude(r, &r->list.events[i]);
@@ -276,7 +277,7 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 }
 
 /* Finds the events to record. Returns 0, or an exit status after a message. */
-static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
+static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {
 	    .pool_mode = (uint32_t)r->mode,
@@ -324,7 +325,7 @@ int wm_record_own_folder(char *buf, size_t size)
  * Finds the processes of the threads of -t, and builds the filter of -t and -C. 0 or an
  * exit status.
  */
-static int find_whose(struct wm_record_asked *r)
+static int record_events_find_whose(struct wm_record_asked *r)
 {
 	struct wm_diag diag = {.offset = -1};
 	int err =
@@ -341,7 +342,8 @@ static int find_whose(struct wm_record_asked *r)
 int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 			 struct wm_recorder_plan *ret)
 {
-	int status = find_whose(r), err = wm_record_own_folder(r->folder, sizeof(r->folder));
+	int status = record_events_find_whose(r),
+	    err = wm_record_own_folder(r->folder, sizeof(r->folder));
 
 	*ret = (struct wm_recorder_plan){
 	    .events = &r->events,
@@ -364,7 +366,7 @@ int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 	    .environment = environ,
 	};
 	if (!status)
-		status = find_events(r, &ret->nr_asked);
+		status = record_events_find(r, &ret->nr_asked);
 	if (status)
 		return status == WM_EXIT_FAILED && command ? WM_EXIT_BEFORE_COMMAND : status;
 	if (r->change)

@@ -135,12 +135,12 @@ static const struct wm_option options[] = {
     WM_OPTION_END,
 };
 
-static void release(void *values)
+static void cmd_record_release(void *values)
 {
 	wm_record_asked_done(values);
 }
 
-static void comm_of(pid_t pid, char *buf, size_t size)
+static void cmd_record_comm_of(pid_t pid, char *buf, size_t size)
 {
 	char name[32], *text = NULL;
 	size_t bytes;
@@ -167,7 +167,7 @@ static int default_dir(const struct wm_record_asked *r, char **command, char *bu
 		base = strrchr(command[0], '/');
 		(void)snprintf(what, sizeof(what), "%.32s", base ? base + 1 : command[0]);
 	} else if (r->pids.nr) {
-		comm_of(r->pids.ids[0], what, sizeof(what));
+		cmd_record_comm_of(r->pids.ids[0], what, sizeof(what));
 	}
 	for (char *p = what; *p; p++)
 		if (*p == '/' || *p == '\n')
@@ -198,51 +198,55 @@ static int snapshot(const struct wm_record_asked *r)
 	return WM_EXIT_DONE;
 }
 
-static int usage(const char *sentence)
+static int cmd_record_usage(const char *sentence)
 {
 	wm_say("record: %s", sentence);
 	wm_say("'waymark record --help' lists the options");
 	return WM_EXIT_USAGE;
 }
 
-static int check(const struct wm_record_asked *r, int nr_args)
+static int cmd_record_check(const struct wm_record_asked *r, int nr_args)
 {
 	const bool running = r->pids.nr || r->tids.nr || r->all;
 
 	if (r->snapshot && (nr_args || running || r->change))
-		return usage("--snapshot addresses a running recorder and takes neither CMD nor "
-			     "-p, -t, -a or --change");
+		return cmd_record_usage(
+		    "--snapshot addresses a running recorder and takes neither CMD nor "
+		    "-p, -t, -a or --change");
 	if (r->change && (nr_args || running || r->nr_cpus || r->dir || r->preload))
-		return usage("--change addresses a running recorder and takes only -e and -x with "
-			     "their options");
+		return cmd_record_usage(
+		    "--change addresses a running recorder and takes only -e and -x with "
+		    "their options");
 	if (r->change && (r->more.nr_triggers || r->more.nr_synthetics || r->more.kernel_stacks ||
 			  r->more.user_stacks))
-		return usage(
+		return cmd_record_usage(
 		    "--trigger, --synthetic and --stacks cannot be added to a running recording");
 	if (r->change && r->list.nr < 2)
-		return usage("--change needs events to switch on (-e GLOB) or off (-x GLOB)");
+		return cmd_record_usage(
+		    "--change needs events to switch on (-e GLOB) or off (-x GLOB)");
 	if (!r->snapshot && !r->change && !nr_args && !running)
-		return usage(
+		return cmd_record_usage(
 		    "nothing to record: give a command after --, or -p PID, -t TID, or -a");
 	if ((r->pids.nr || r->tids.nr) && r->all)
-		return usage("-a already covers every process: do not combine it with -p or -t");
+		return cmd_record_usage(
+		    "-a already covers every process: do not combine it with -p or -t");
 	if (r->pids.nr && r->tids.nr)
-		return usage(
+		return cmd_record_usage(
 		    "-t selects single threads and -p whole processes: give only one of them");
 	if (!wm_rules_has_pool(r->buffer_bytes, (uint32_t)r->mode))
-		return usage("--buffer-size: cannot create a buffer of this size");
+		return cmd_record_usage("--buffer-size: cannot create a buffer of this size");
 	if (r->preload && running)
-		return usage(
+		return cmd_record_usage(
 		    "--preload needs a CMD: helpers cannot be loaded into running processes");
 	return WM_EXIT_DONE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_record_run(void *values, int nr_args, char **args)
 {
 	struct wm_record_asked *r = values;
 	struct wm_record_plan plan = {.fail_on_loss = r->fail_on_loss};
 	char dir[128];
-	int status = check(r, nr_args);
+	int status = cmd_record_check(r, nr_args);
 
 	if (status)
 		return status;
@@ -275,6 +279,6 @@ const struct wm_verb wm_cmd_record = {
     .min_args = 0,
     .max_args = WM_VERB_ANY,
     .command = true,
-    .run = run,
-    .release = release,
+    .run = cmd_record_run,
+    .release = cmd_record_release,
 };

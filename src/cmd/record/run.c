@@ -33,7 +33,7 @@ struct run {
  * Signals
  * ------------------------------------------------------------------ */
 
-static void on_grace_over(void *data)
+static void recording_on_grace_over(void *data)
 {
 	struct run *r = data;
 
@@ -45,7 +45,7 @@ static void on_grace_over(void *data)
 	wm_recorder_end(r->recorder);
 }
 
-static void on_signal(int signo, pid_t from, void *data)
+static void recording_on_signal(int signo, pid_t from, void *data)
 {
 	struct run *r = data;
 	const struct wm_recorder_plan *p = &r->plan->recorder;
@@ -64,8 +64,8 @@ static void on_signal(int signo, pid_t from, void *data)
 	if (p->nr_pids || p->all || !wm_recorder_command(r->recorder))
 		wm_recorder_end(r->recorder);
 	else
-		(void)wm_loop_timer(wm_recorder_loop(r->recorder), GRACE_NS, 0, on_grace_over, r,
-				    NULL);
+		(void)wm_loop_timer(wm_recorder_loop(r->recorder), GRACE_NS, 0,
+				    recording_on_grace_over, r, NULL);
 }
 
 static void on_usr2(int signo, pid_t from, void *data)
@@ -80,7 +80,7 @@ static void on_usr2(int signo, pid_t from, void *data)
 static int watch_signals(struct run *r)
 {
 	struct wm_loop *loop = wm_recorder_loop(r->recorder);
-	int err = wm_loop_signals_that_end(loop, on_signal, r);
+	int err = wm_loop_signals_that_end(loop, recording_on_signal, r);
 
 	if (err == 0)
 		err = wm_loop_signal(loop, SIGUSR2, on_usr2, r, NULL);
@@ -261,7 +261,8 @@ static bool is_about(const struct wm_diag *diag, const char *what)
 }
 
 /* Reports why nothing is recorded. Returns the exit status for a failure before the first event. */
-static int say_failure(const struct wm_record_plan *plan, int err, const struct wm_diag *diag)
+static int recording_say_failure(const struct wm_record_plan *plan, int err,
+				 const struct wm_diag *diag)
 {
 	wm_say("%s%s", is_about(diag, WM_RECORDER_IN_FILTER) ? "record: " : "",
 	       wm_words_of(err, diag));
@@ -274,7 +275,7 @@ static int say_failure(const struct wm_record_plan *plan, int err, const struct 
 	return WM_EXIT_BEFORE_COMMAND;
 }
 
-static int record(struct run *r)
+static int recording_run(struct run *r)
 {
 	struct wm_diag diag = {.offset = -1};
 	int status = 0, err = watch_signals(r);
@@ -282,7 +283,8 @@ static int record(struct run *r)
 	if (!err)
 		err = wm_recorder_begin(r->recorder, &diag);
 	if (err)
-		status = say_failure(r->plan, err, &diag); /* the trace is empty, but complete */
+		status = recording_say_failure(r->plan, err,
+					       &diag); /* the trace is empty, but complete */
 	err = wm_recorder_wait(r->recorder, -1);
 	if (err < 0)
 		wm_say("cannot wait for the recording to end: %s", wm_diag_errno(err));
@@ -298,7 +300,7 @@ int wm_record_run(const struct wm_record_plan *plan)
 	struct wm_diag diag = {.offset = -1};
 	int err = wm_recorder_create(&plan->recorder, &r.recorder, &diag), status;
 
-	status = err < 0 ? say_failure(plan, err, &diag) : record(&r);
+	status = err < 0 ? recording_say_failure(plan, err, &diag) : recording_run(&r);
 	wm_recorder_destroy(r.recorder);
 	return status;
 }

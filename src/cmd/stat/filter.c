@@ -14,7 +14,8 @@ void wm_stat_events_done(struct wm_stat_events *e)
 	wm_event_defs_done(&e->defs);
 }
 
-static int say_refused(const struct wm_stat_filters *filters, int err, const struct wm_diag *diag)
+static int stat_filter_say_refused(const struct wm_stat_filters *filters, int err,
+				   const struct wm_diag *diag)
 {
 	const char *typed = filters->text[1] ? filters->text[1] : filters->text[0];
 
@@ -35,7 +36,7 @@ int wm_stat_filter(const struct wm_event_space *space, const char *name,
 				       &nr_left_out, &diag);
 
 	if (err < 0)
-		return say_refused(filters, err, &diag);
+		return stat_filter_say_refused(filters, err, &diag);
 	if (nr_left_out)
 		wm_say("events that match '%s' but lack a field of the filter, so they are not "
 		       "counted: %zu",

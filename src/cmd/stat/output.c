@@ -11,8 +11,8 @@
 
 #include "cmd/stat/stat.h"
 
-static void show_rows(struct wm_stat_out *s, const struct wm_count_row *rows, size_t nr,
-		      uint64_t time_ns)
+static void stat_output_show_rows(struct wm_stat_out *s, const struct wm_count_row *rows, size_t nr,
+				  uint64_t time_ns)
 {
 	const struct wm_stat_plan *p = s->plan;
 
@@ -94,7 +94,7 @@ void wm_stat_out_tick(struct wm_stat_out *s, const struct wm_count_row *rows, si
 		wm_json_object(&s->json, NULL);
 		wm_json_u64(&s->json, "time_ns", elapsed_ns);
 	}
-	show_rows(s, rows, nr, elapsed_ns);
+	stat_output_show_rows(s, rows, nr, elapsed_ns);
 	if (s->plan->json)
 		wm_json_end(&s->json);
 	(void)fflush(s->plan->out);
@@ -120,7 +120,7 @@ int wm_stat_out_run(struct wm_stat_out *s, struct wm_count_row *rows, size_t nr,
 	for (size_t i = 0; i < nr && !err; i++)
 		err = add_run(&s->runs, &rows[i], i);
 	if (!err && last)
-		show_rows(s, rows, nr, elapsed_ns);
+		stat_output_show_rows(s, rows, nr, elapsed_ns);
 	return err;
 }
 

@@ -30,7 +30,7 @@ static bool has_filter(const struct wm_stat_asked *v)
 	return has;
 }
 
-static bool names_some(const struct wm_stat_asked *v)
+static bool stat_plan_names_some(const struct wm_stat_asked *v)
 {
 	return v->events.nr > 1;
 }
@@ -72,8 +72,8 @@ static int say_proc(const char *typed, const char *name)
 }
 
 /* Adds the events of one name, with their filters. 0, or an exit status after a message. */
-static int add_name(const struct naming *n, const char *name, size_t bytes,
-		    const struct wm_stat_filters *filters)
+static int stat_plan_add_name(const struct naming *n, const char *name, size_t bytes,
+			      const struct wm_stat_filters *filters)
 {
 	const struct wm_stat_filters none = {.text = {NULL}};
 	char *copy = strndup(name, bytes);
@@ -105,15 +105,15 @@ static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 	size_t nr = n->space->hardware ? 8 : 4;
 	int status = 0;
 
-	for (size_t i = 0; !names_some(v) && i < nr && !status; i++)
-		status = add_name(n, defaults[i], strlen(defaults[i]), &filters);
+	for (size_t i = 0; !stat_plan_names_some(v) && i < nr && !status; i++)
+		status = stat_plan_add_name(n, defaults[i], strlen(defaults[i]), &filters);
 	for (uint32_t i = 1; i < v->events.nr && !status; i++) {
 		const char *list = v->events.events[i].names, *name;
 		size_t bytes;
 
 		filters.text[1] = v->events.events[i].filter;
 		while (!status && (bytes = wm_event_name_next(&list, &name)))
-			status = add_name(n, name, bytes, &filters);
+			status = stat_plan_add_name(n, name, bytes, &filters);
 	}
 	if (!status && !n->events->defs.nr && !wm_stat_user_nr_rules(n->user))
 		status = wm_stat_usage("-e needs the name of an event");
@@ -122,7 +122,8 @@ static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 
 /* ---- places ------------------------------------------------------------------------- */
 
-static int find_cpus(const struct wm_stat_asked *v, struct wm_stat_plan *plan, int **ret_cpus)
+static int stat_plan_find_cpus(const struct wm_stat_asked *v, struct wm_stat_plan *plan,
+			       int **ret_cpus)
 {
 	int err;
 
@@ -177,14 +178,14 @@ static void make_plan(const struct wm_stat_asked *v, const struct wm_event_space
 			 .command = command},
 	    .events = &v->events,
 	    .only_cpus = v->cpus != NULL,
-	    .defaults = !names_some(v),
+	    .defaults = !stat_plan_names_some(v),
 	    .per_cpu = v->per_cpu,
 	    .per_thread = v->per_thread,
 	    .runs = v->runs,
 	    .json = v->json,
 	    .separator = v->separator,
 	};
-	if (!names_some(v) && !space->hardware)
+	if (!stat_plan_names_some(v) && !space->hardware)
 		ret->without =
 		    "(no hardware counters on this machine; 'waymark doctor' prints the reason)";
 }
@@ -193,8 +194,8 @@ static void make_plan(const struct wm_stat_asked *v, const struct wm_event_space
  * Finds the events to count, of the kernel and of programs. 0, or an exit status after
  * a message.
  */
-static int find_events(const struct wm_stat_asked *v, const struct wm_event_space *space,
-		       struct wm_stat_events *events, struct wm_stat_plan *plan)
+static int stat_plan_find_events(const struct wm_stat_asked *v, const struct wm_event_space *space,
+				 struct wm_stat_events *events, struct wm_stat_plan *plan)
 {
 	int err = wm_stat_user_create(&plan->counting, v->preload, v->cpus != NULL, &plan->user);
 	const struct naming naming = {space, events, plan->user, v->by && has_filter(v)};
@@ -320,9 +321,9 @@ int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *sp
 	make_plan(v, space, command, &plan);
 	wm_event_defs_init(&events.defs);
 	plan.counting.defs = &events.defs;
-	status = find_cpus(v, &plan, &cpus);
+	status = stat_plan_find_cpus(v, &plan, &cpus);
 	if (!status)
-		status = find_events(v, space, &events, &plan);
+		status = stat_plan_find_events(v, space, &events, &plan);
 	plan.stream = !status && needs_stream(v, &plan, &events);
 	if (plan.stream)
 		status = check_stream(v, &plan);

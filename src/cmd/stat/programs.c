@@ -46,7 +46,7 @@ static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *
 	return err;
 }
 
-static bool is_named(const struct wm_stat_user *u, const char *name)
+static bool stat_programs_is_named(const struct wm_stat_user *u, const char *name)
 {
 	for (uint32_t i = 0; i < u->plan.nr_asked; i++) {
 		if (!strcmp(wm_rules_glob(u->events.rules, i), name))
@@ -55,7 +55,8 @@ static bool is_named(const struct wm_stat_user *u, const char *name)
 	return false;
 }
 
-static int add_rule(struct wm_stat_user *u, const char *name, const char *filter, size_t before)
+static int stat_programs_add_rule(struct wm_stat_user *u, const char *name, const char *filter,
+				  size_t before)
 {
 	struct wm_diag diag = {.offset = -1};
 	size_t *grown = reallocarray(u->before, u->plan.nr_asked + 1, sizeof(*grown));
@@ -82,7 +83,7 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 
 	if (!strncmp(name, "user:", 5))
 		name += 5;
-	if (is_named(u, name)) {
+	if (stat_programs_is_named(u, name)) {
 		wm_say("stat: '%s' is named twice, but an event of a program is counted once; give "
 		       "one filter, joined with ||",
 		       name);
@@ -95,7 +96,7 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 	if (!status && join_all(u, filters, &filter) < 0)
 		status = WM_EXIT_FAILED;
 	if (!status)
-		status = add_rule(u, name, filter, before);
+		status = stat_programs_add_rule(u, name, filter, before);
 	free(filter);
 	return status;
 }
@@ -103,7 +104,7 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 /* creation */
 
 /* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
-static int find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
+static int stat_programs_find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
 {
 	struct wm_diag diag = {.offset = -1};
 	size_t nr = c->nr_pids;
@@ -145,7 +146,7 @@ int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, b
 					    .folder = u->folder,
 					    .environment = environ};
 	if (!err)
-		err = find_pids(u, c);
+		err = stat_programs_find_pids(u, c);
 	if (!err)
 		err = wm_record_own_folder(u->folder, sizeof(u->folder));
 	if (!err && only_cpus)

@@ -139,7 +139,7 @@ static int say_failed(const struct stat_state *s, int err, const struct wm_diag 
 }
 
 /* Runs once. Returns CMD's status, or < 0 when the verb must exit with *ret_exit. */
-static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret_exit)
+static int stat_run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret_exit)
 {
 	struct wm_counting c;
 	struct wm_diag diag = {.offset = -1};
@@ -180,7 +180,7 @@ int wm_stat_run(const struct wm_stat_plan *plan)
 		int one;
 
 		s.out.last_tick_ns = 0;
-		one = run_once(&s, i == plan->runs, &missing, &ret);
+		one = stat_run_once(&s, i == plan->runs, &missing, &ret);
 		if (one < 0)
 			break;
 		status = one ? one : status;

@@ -12,7 +12,7 @@
 #include "cmd/stat/stat.h"
 #include "kernel/count_by.h"
 
-static const char *value_text(const struct wm_by_value *v, char *buf, size_t bytes)
+static const char *stat_by_value_text(const struct wm_by_value *v, char *buf, size_t bytes)
 {
 	if (v->is_text)
 		(void)snprintf(buf, bytes, "%s", v->text);
@@ -32,7 +32,7 @@ struct table {
 };
 
 /* Returns the width of a column; the last one is not padded. */
-static int width_of(const struct table *t, unsigned part)
+static int stat_by_width_of(const struct table *t, unsigned part)
 {
 	char text[WM_BY_TEXT_BYTES + 1];
 	size_t width = strlen(t->rows[0].values[part].name);
@@ -40,7 +40,8 @@ static int width_of(const struct table *t, unsigned part)
 	if (part + 1 == t->parts)
 		return 0;
 	for (size_t i = 0; i < t->nr; i++) {
-		size_t bytes = strlen(value_text(&t->rows[i].values[part], text, sizeof(text)));
+		size_t bytes =
+		    strlen(stat_by_value_text(&t->rows[i].values[part], text, sizeof(text)));
 
 		width = bytes > width ? bytes : width;
 	}
@@ -50,13 +51,13 @@ static int width_of(const struct table *t, unsigned part)
 static void print_value(const struct table *t, const struct wm_by_value *v, int width)
 {
 	char text[WM_BY_TEXT_BYTES + 1];
-	int pad = width - (int)strlen(value_text(v, text, sizeof(text)));
+	int pad = width - (int)strlen(stat_by_value_text(v, text, sizeof(text)));
 
 	wm_say_clean(t->plan->out, text);
 	(void)fprintf(t->plan->out, "%*s", pad > 0 ? pad : 0, "");
 }
 
-static void print_text(const struct table *t)
+static void stat_by_print_text(const struct table *t)
 {
 	FILE *out = t->plan->out;
 	int widths[WM_BY_PARTS_MAX];
@@ -67,7 +68,7 @@ static void print_text(const struct table *t)
 		return;
 	(void)fprintf(out, "%12s", "COUNT");
 	for (unsigned p = 0; p < t->parts; p++) {
-		widths[p] = width_of(t, p);
+		widths[p] = stat_by_width_of(t, p);
 		(void)fprintf(out, "  %-*s", widths[p], t->rows[0].values[p].name);
 	}
 	(void)fputc('\n', out);
@@ -96,7 +97,7 @@ static void print_separated(const struct table *t)
 	}
 }
 
-static void print_json(const struct table *t, uint64_t left_over, struct wm_json *j)
+static void stat_by_print_json(const struct table *t, uint64_t left_over, struct wm_json *j)
 {
 	wm_json_object(j, NULL);
 	wm_json_string(j, "event", t->event);
@@ -148,11 +149,11 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 	const struct table t = {plan, event, rows, nr, parts};
 
 	if (plan->json)
-		print_json(&t, left_over, j);
+		stat_by_print_json(&t, left_over, j);
 	else if (plan->separator)
 		print_separated(&t);
 	else
-		print_text(&t);
+		stat_by_print_text(&t);
 	if (left_over)
 		wm_say("%" PRIu64
 		       " event%s of '%s' not in any row: there were more than %u different keys, "

@@ -16,7 +16,7 @@
 #define IDS_MAX    4096
 #define EVENTS_MAX 4096
 
-static void release(void *values)
+static void cmd_stat_release(void *values)
 {
 	struct wm_stat_asked *v = values;
 
@@ -25,7 +25,7 @@ static void release(void *values)
 	free(v->tids.ids);
 }
 
-static int check(const struct wm_stat_asked *v, int nr_args)
+static int cmd_stat_check(const struct wm_stat_asked *v, int nr_args)
 {
 	bool named = v->pids.nr || v->tids.nr;
 
@@ -52,12 +52,12 @@ static int check(const struct wm_stat_asked *v, int nr_args)
 	return WM_EXIT_DONE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_stat_run(void *values, int nr_args, char **args)
 {
 	struct wm_stat_asked *v = values;
 	char root[WM_EVENT_ROOT_BYTES];
 	struct wm_event_space space;
-	int status = check(v, nr_args), err;
+	int status = cmd_stat_check(v, nr_args), err;
 
 	if (status)
 		return status;
@@ -178,6 +178,6 @@ const struct wm_verb wm_cmd_stat = {
     .values_bytes = sizeof(struct wm_stat_asked),
     .max_args = WM_VERB_ANY,
     .command = true,
-    .run = run,
-    .release = release,
+    .run = cmd_stat_run,
+    .release = cmd_stat_release,
 };

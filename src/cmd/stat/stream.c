@@ -24,7 +24,7 @@
 
 /* selected tasks */
 
-static bool follows(const struct wm_stat_stream *s)
+static bool stat_stream_follows(const struct wm_stat_stream *s)
 {
 	return !s->recorder.all && s->told;
 }
@@ -55,12 +55,12 @@ static int name_running(struct wm_stat_stream *s)
  * Rejects events of other tasks. A recording contains those that name a selected task:
  * a switch to it, or its wakeup.
  */
-static bool passes(const void *data, uint32_t trace, const struct wm_event *e)
+static bool stat_stream_passes(const void *data, uint32_t trace, const struct wm_event *e)
 {
 	const struct wm_stat_stream *s = data;
 
 	(void)trace;
-	return !follows(s) || !wm_stat_stream_def(s, e->type->name) ||
+	return !stat_stream_follows(s) || !wm_stat_stream_def(s, e->type->name) ||
 	       wm_followed_has(&s->followed, e);
 }
 
@@ -81,7 +81,7 @@ static int begin_pass(struct wm_stat_stream *s, struct wm_diag *diag)
 					  .nr_traces = 1,
 					  .begin_ns = s->begin_ns,
 					  .end_ns = INT64_MAX,
-					  .passes = passes,
+					  .passes = stat_stream_passes,
 					  .data = s};
 	err = wm_pass_init(&s->pass, &s->input);
 	s->begun = err == 0;
@@ -91,7 +91,7 @@ static int begin_pass(struct wm_stat_stream *s, struct wm_diag *diag)
 }
 
 /* Binds the pass to a trace: the first one, or one with more kinds of events. */
-static int bind(struct wm_stat_stream *s, struct wm_diag *diag)
+static int stat_stream_bind(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err;
 
@@ -107,7 +107,8 @@ static int bind(struct wm_stat_stream *s, struct wm_diag *diag)
 	return 0;
 }
 
-static int take(struct wm_stat_stream *s, const struct wm_report *report, struct wm_diag *diag)
+static int stat_stream_take(struct wm_stat_stream *s, const struct wm_report *report,
+			    struct wm_diag *diag)
 {
 	const struct wm_event *e;
 	int got = wm_live_take(s->live, report, diag);
@@ -115,16 +116,16 @@ static int take(struct wm_stat_stream *s, const struct wm_report *report, struct
 	if (got < 0)
 		return got == -ENOENT ? 0 : got;
 	if (got == 1)
-		got = bind(s, diag);
+		got = stat_stream_bind(s, diag);
 	while (!got && (got = wm_live_next(s->live, &e)) > 0) {
-		got = follows(s) ? wm_followed_feed(&s->followed, e) : 0;
+		got = stat_stream_follows(s) ? wm_followed_feed(&s->followed, e) : 0;
 		if (!got)
 			got = wm_pass_feed(&s->pass, &s->apart, 1, 0, e);
 	}
 	return got;
 }
 
-static void on_report(void *data, const struct wm_report *report)
+static void stat_stream_on_report(void *data, const struct wm_report *report)
 {
 	struct wm_stat_stream *s = data;
 	struct wm_diag diag = {.offset = -1};
@@ -133,7 +134,7 @@ static void on_report(void *data, const struct wm_report *report)
 		s->told = report->err >= 0;
 	if (s->err || (report->kind != WM_REPORT_LOOKED && report->kind != WM_REPORT_DONE))
 		return;
-	s->err = take(s, report, &diag);
+	s->err = stat_stream_take(s, report, &diag);
 	if (!s->err)
 		return;
 	wm_say("stat: %s", wm_words_of(s->err, &diag));
@@ -141,7 +142,7 @@ static void on_report(void *data, const struct wm_report *report)
 	wm_recorder_end(s->run);
 }
 
-static void on_signal(int signo, pid_t from, void *data)
+static void stat_stream_on_signal(int signo, pid_t from, void *data)
 {
 	struct wm_stat_stream *s = data;
 
@@ -156,7 +157,7 @@ static void on_signal(int signo, pid_t from, void *data)
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
-static void on_timeout(void *data)
+static void stat_stream_on_timeout(void *data)
 {
 	struct wm_stat_stream *s = data;
 
@@ -179,7 +180,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 }
 
 /* Reports names that matched no event, once for all runs. */
-static void say_unmatched(struct wm_stat_stream *s, const struct wm_recording_totals *t)
+static void stat_stream_say_unmatched(struct wm_stat_stream *s, const struct wm_recording_totals *t)
 {
 	uint32_t nr_asked = s->recorder.nr_asked, nr;
 
@@ -196,7 +197,7 @@ static void take_result(struct wm_stat_stream *s)
 
 	wm_recorder_result(s->run, &r);
 	if (r.done && !s->err)
-		say_unmatched(s, &r.totals);
+		stat_stream_say_unmatched(s, &r.totals);
 	s->out.lost += wm_recording_lost(&r.totals);
 	s->missing |= r.is_lost || r.totals.nr_quarantined;
 	if (r.status >= 0 && WIFSIGNALED(r.status))
@@ -239,7 +240,7 @@ static int set_timeout(struct wm_stat_stream *s)
 	uint64_t delay_ns = c->delay_ns == WM_COUNTING_NEVER ? 0 : c->delay_ns;
 
 	return c->timeout_ns ? wm_loop_timer(wm_recorder_loop(s->run), delay_ns + c->timeout_ns, 0,
-					     on_timeout, s, NULL)
+					     stat_stream_on_timeout, s, NULL)
 			     : 0;
 }
 
@@ -251,7 +252,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 	if (!err)
 		err = wm_recorder_create(&s->recorder, &s->run, diag);
 	if (!err)
-		err = wm_loop_signals_that_end(wm_recorder_loop(s->run), on_signal, s);
+		err = wm_loop_signals_that_end(wm_recorder_loop(s->run), stat_stream_on_signal, s);
 	if (!err)
 		err = set_timeout(s);
 	if (!err)
@@ -281,7 +282,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 }
 
 /* Each run has its own recorder_events: kernel resources are freed with the recording. */
-static int run_once(struct wm_stat_stream *s, struct wm_diag *diag)
+static int stat_stream_run_once(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err = 0;
 
@@ -346,7 +347,7 @@ static void init(struct wm_stat_stream *s, const struct wm_stat_plan *plan)
 	s->recorder.nr_tids = c->nr_tids;
 	s->recorder.cpus = plan->only_cpus ? c->cpus : NULL;
 	s->recorder.nr_cpus = plan->only_cpus ? c->nr_cpus : 0;
-	s->recorder.report = on_report;
+	s->recorder.report = stat_stream_on_report;
 	s->recorder.report_data = s;
 }
 
@@ -362,7 +363,7 @@ int wm_stat_stream_run(const struct wm_stat_plan *plan)
 		s.last = i + 1 == plan->runs;
 		if (!i || !plan->counting.by)
 			s.start_ns = s.shown_ns = wm_clock_monotonic_ns();
-		err = run_once(&s, &diag);
+		err = stat_stream_run_once(&s, &diag);
 	}
 	if (!err && plan->counting.by)
 		err = wm_stat_stream_show(&s, true);

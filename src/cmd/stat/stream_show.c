@@ -96,7 +96,8 @@ struct rows {
 };
 
 /* Takes ownership of `where`; with `apart`, NULL means out of memory. */
-static void add_row(struct rows *r, const char *event, char *where, bool apart, uint64_t value)
+static void stream_show_add_row(struct rows *r, const char *event, char *where, bool apart,
+				uint64_t value)
 {
 	struct wm_count_row *grown = reallocarray(r->rows, r->nr + 1, sizeof(*grown));
 	char *name = strdup(event);
@@ -117,7 +118,7 @@ static void add_row(struct rows *r, const char *event, char *where, bool apart, 
 						 .spread = -1};
 }
 
-static uint64_t count_of(const struct wm_apart_kind *k, int64_t number)
+static uint64_t stream_show_count_of(const struct wm_apart_kind *k, int64_t number)
 {
 	for (uint32_t i = 0; k && i < k->nr_rows; i++) {
 		if (k->rows[i].parts[0].number == number)
@@ -135,11 +136,12 @@ static void add_cpus(struct rows *r, const char *event, const struct wm_apart_ki
 
 		if (asprintf(&where, "CPU%d", p->cpus[i]) < 0)
 			where = NULL;
-		add_row(r, event, where, true, count_of(k, p->cpus[i]));
+		stream_show_add_row(r, event, where, true, stream_show_count_of(k, p->cpus[i]));
 	}
 }
 
-static void add_threads(struct rows *r, const char *event, const struct wm_apart_kind *k)
+static void stream_show_add_threads(struct rows *r, const char *event,
+				    const struct wm_apart_kind *k)
 {
 	const struct wm_state *state = &r->s->pass.state;
 
@@ -150,18 +152,18 @@ static void add_threads(struct rows *r, const char *event, const struct wm_apart
 
 		if (asprintf(&where, "%s-%d", wm_state_comm(state, task), tid) < 0)
 			where = NULL;
-		add_row(r, event, where, true, k->rows[i].count);
+		stream_show_add_row(r, event, where, true, k->rows[i].count);
 	}
 }
 
-static void add_kind(struct rows *r, const char *event, const struct wm_apart_kind *k)
+static void stream_show_add_kind(struct rows *r, const char *event, const struct wm_apart_kind *k)
 {
 	if (r->s->plan->per_cpu)
 		add_cpus(r, event, k);
 	else if (r->s->plan->per_thread)
-		add_threads(r, event, k);
+		stream_show_add_threads(r, event, k);
 	else
-		add_row(r, event, NULL, false, k ? k->total : 0);
+		stream_show_add_row(r, event, NULL, false, k ? k->total : 0);
 }
 
 /*
@@ -177,7 +179,7 @@ static bool has_row(const struct wm_event_defs *defs, size_t i)
 	return defs->defs[i].implied;
 }
 
-static int by_name(const void *a, const void *b)
+static int stream_show_by_name(const void *a, const void *b)
 {
 	const struct wm_apart_kind *const *x = a, *const *y = b;
 
@@ -185,7 +187,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Adds kernel events in the order of the command line, then events of programs by name. */
-static void add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
+static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 {
 	const struct wm_event_defs *defs = r->s->plan->counting.defs;
 	const struct wm_apart_kind **sorted = calloc(nr + 1, sizeof(*sorted));
@@ -195,7 +197,7 @@ static void add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 	for (size_t i = 0; i < nr && sorted; i++)
 		sorted[i] = &kinds[i];
 	if (sorted)
-		qsort(sorted, nr, sizeof(*sorted), by_name);
+		qsort(sorted, nr, sizeof(*sorted), stream_show_by_name);
 	for (size_t i = 0; i < defs->nr && sorted; i++) {
 		if (has_row(defs, i))
 			continue;
@@ -205,16 +207,16 @@ static void add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 			if (d && !strcmp(d->name, defs->defs[i].name))
 				break;
 		}
-		add_kind(r, defs->defs[i].name, k < nr ? sorted[k] : NULL);
+		stream_show_add_kind(r, defs->defs[i].name, k < nr ? sorted[k] : NULL);
 	}
 	for (k = 0; k < nr && sorted; k++) {
 		if (!wm_stat_stream_def(r->s, sorted[k]->name))
-			add_kind(r, sorted[k]->name, sorted[k]);
+			stream_show_add_kind(r, sorted[k]->name, sorted[k]);
 	}
 	free(sorted);
 }
 
-static int show_rows(struct wm_stat_stream *s, uint64_t now_ns, bool end)
+static int stream_show_rows(struct wm_stat_stream *s, uint64_t now_ns, bool end)
 {
 	bool intervals = s->plan->counting.interval_ns != 0;
 	struct rows r = {.s = s, .elapsed_ns = now_ns - s->shown_ns};
@@ -224,7 +226,7 @@ static int show_rows(struct wm_stat_stream *s, uint64_t now_ns, bool end)
 
 	if (s->apart.own)
 		kinds = wm_apart_kinds(s->apart.own, &nr);
-	add_all(&r, kinds, nr);
+	stream_show_add_all(&r, kinds, nr);
 	err = r.failed ? -ENOMEM : 0;
 	if (end)
 		wm_stat_out_begin_run(&s->out, now_ns - s->start_ns, 0, 0);
@@ -247,7 +249,7 @@ int wm_stat_stream_show(struct wm_stat_stream *s, bool end)
 	if (s->plan->counting.by)
 		show_tables(s, now_ns);
 	else
-		err = show_rows(s, now_ns, end);
+		err = stream_show_rows(s, now_ns, end);
 	if (s->apart.own)
 		wm_apart_reset(s->apart.own);
 	s->shown_ns = now_ns;

@@ -22,7 +22,7 @@ const char *wm_stat_stream_by(const struct wm_stat_plan *plan)
 }
 
 /* Returns the part of `name` after "FIRST:"; NULL when it begins otherwise. */
-static const char *behind(const char *name, const char *first)
+static const char *stream_want_behind(const char *name, const char *first)
 {
 	size_t bytes = strlen(first);
 
@@ -34,8 +34,8 @@ const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, co
 {
 	for (size_t i = 0; i < s->plan->counting.defs->nr; i++) {
 		const struct wm_event_def *d = &s->plan->counting.defs->defs[i];
-		const char *rest =
-		    behind(name, d->system ? d->system : wm_event_family_name(d->family));
+		const char *rest = stream_want_behind(
+		    name, d->system ? d->system : wm_event_family_name(d->family));
 		const char *event = d->system ? d->event : d->label;
 
 		if (rest && event && !strcmp(rest, event))

@@ -106,7 +106,7 @@ static int make_profile(struct wm_top_count *c)
 }
 
 /* Binds to the first trace, or to one with more kinds of events. */
-static int bind(struct wm_top_count *c)
+static int top_count_bind(struct wm_top_count *c)
 {
 	struct wm_trace *before = c->traces[0];
 	int err;
@@ -121,7 +121,7 @@ static int bind(struct wm_top_count *c)
 	return err ? err : make_profile(c);
 }
 
-static int feed(struct wm_top_count *c)
+static int top_count_feed(struct wm_top_count *c)
 {
 	const struct wm_pass_run run = {&wm_analysis_profile, c->profile};
 	const struct wm_event *e;
@@ -143,10 +143,10 @@ int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, st
 	c->totals = report->totals;
 	c->taken_ns = wm_clock_monotonic_ns();
 	if (got == 1)
-		got = bind(c);
+		got = top_count_bind(c);
 	if (got >= 0)
 		wm_live_want(c->live, wm_pass_want(&c->pass));
-	return got < 0 ? got : feed(c);
+	return got < 0 ? got : top_count_feed(c);
 }
 
 /* --- results --------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static int add_figures(const struct wm_top_count *c, struct wm_result *r)
 	return 0;
 }
 
-static void add_losses(const struct wm_top_count *c, struct wm_result *r)
+static void top_count_add_losses(const struct wm_top_count *c, struct wm_result *r)
 {
 	for (int i = 0; i < WM_LOST_NR; i++)
 		if (c->totals.lost[i])
@@ -234,7 +234,7 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c)
 		c->events_per_s = (double)(c->pass.nr_events - c->shown_events) / seconds;
 	c->shown_ns = c->taken_ns;
 	c->shown_events = c->pass.nr_events;
-	add_losses(c, &c->result);
+	top_count_add_losses(c, &c->result);
 	if (!err)
 		err = add_figures(c, &c->result);
 	if (!err && c->profile)

@@ -57,7 +57,7 @@ static const char *const help[] = {
 
 /* --- text and JSON ---------------------------------------------------------------------------- */
 
-static int write_text(const struct wm_top_show *s)
+static int top_show_write_text(const struct wm_top_show *s)
 {
 	const struct wm_result_view view = {.max_rows =
 						s->v->rows ? (uint64_t)s->v->rows : ROWS_OF_TEXT};
@@ -93,14 +93,14 @@ static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   PAUSED" : "");
 }
 
-static int expand(void *own, struct wm_result_row *row)
+static int top_show_expand(void *own, struct wm_result_row *row)
 {
 	const struct wm_top_show *s = own;
 
 	return wm_top_count_expand(s->count, row);
 }
 
-static void draw(struct wm_top_show *s)
+static void top_show_draw(struct wm_top_show *s)
 {
 	struct wm_top_figures f;
 	struct wm_ticker_picture p = {
@@ -111,7 +111,7 @@ static void draw(struct wm_top_show *s)
 	    .but = "now", /* omitted: its contents are in the line above */
 	    .nothing = "waiting for the first events",
 	    .max_rows = (uint64_t)s->v->rows,
-	    .expand = expand,
+	    .expand = top_show_expand,
 	    .own = s,
 	};
 
@@ -125,7 +125,7 @@ static void draw(struct wm_top_show *s)
 	wm_ticker_draw(&s->ticker, s->terminal, &p);
 }
 
-static void split(struct wm_top_show *s)
+static void top_show_split(struct wm_top_show *s)
 {
 	const uint32_t nr = sizeof(keys_in_turn) / sizeof(keys_in_turn[0]);
 
@@ -169,7 +169,7 @@ static void on_key(struct wm_top_show *s, uint32_t key)
 		s->paused = !s->paused;
 		break;
 	case 's':
-		split(s);
+		top_show_split(s);
 		break;
 	case 'z':
 		s->result = NULL;
@@ -203,7 +203,7 @@ static void on_terminal(int fd, uint32_t events, void *data)
 		if (key == WM_KEY_ENDED)
 			break;
 	}
-	draw(s);
+	top_show_draw(s);
 }
 
 static int open_terminal(struct wm_top_show *s, struct wm_loop *loop)
@@ -222,7 +222,7 @@ static int open_terminal(struct wm_top_show *s, struct wm_loop *loop)
 			err = wm_loop_fd(loop, fds[i], EPOLLIN, on_terminal, s, &s->watches[i]);
 	if (err < 0)
 		return WM_EXIT_FAILED;
-	draw(s);
+	top_show_draw(s);
 	return 0;
 }
 
@@ -272,8 +272,8 @@ int wm_top_show_refresh(struct wm_top_show *s)
 	if (s->v->json)
 		return write_json(s);
 	if (!s->terminal)
-		return write_text(s);
-	draw(s);
+		return top_show_write_text(s);
+	top_show_draw(s);
 	return 0;
 }
 

@@ -55,23 +55,23 @@ static void quit(void *data)
 	wm_recorder_stop_command(r->recorder, r->interrupted ? 0 : SIGTERM);
 }
 
-static void fail(struct running *r, int err)
+static void cmd_top_fail(struct running *r, int err)
 {
 	if (!r->err)
 		r->err = err;
 	quit(r);
 }
 
-static void on_report(void *data, const struct wm_report *report)
+static void cmd_top_on_report(void *data, const struct wm_report *report)
 {
 	struct running *r = data;
 	int err = r->err ? 0 : wm_top_count_take(r->count, report, &r->diag);
 
 	if (err < 0)
-		fail(r, err);
+		cmd_top_fail(r, err);
 }
 
-static void on_look(void *data)
+static void cmd_top_on_look(void *data)
 {
 	struct running *r = data;
 
@@ -88,12 +88,12 @@ static void on_refresh(void *data)
 	err = wm_top_show_refresh(r->show);
 	r->nr_refreshes++;
 	if (err)
-		fail(r, err);
+		cmd_top_fail(r, err);
 	else if (r->v->refreshes && r->nr_refreshes >= r->v->refreshes)
 		quit(r);
 }
 
-static uint64_t ns_of(double seconds)
+static uint64_t cmd_top_ns_of(double seconds)
 {
 	return (uint64_t)(seconds * 1e9);
 }
@@ -102,10 +102,10 @@ static void on_delay(void *data, double seconds)
 {
 	struct running *r = data;
 
-	wm_watch_timer(r->refresh, ns_of(seconds), ns_of(seconds));
+	wm_watch_timer(r->refresh, cmd_top_ns_of(seconds), cmd_top_ns_of(seconds));
 }
 
-static void on_signal(int signo, pid_t from, void *data)
+static void cmd_top_on_signal(int signo, pid_t from, void *data)
 {
 	struct running *r = data;
 
@@ -119,7 +119,7 @@ static void on_signal(int signo, pid_t from, void *data)
 	quit(r);
 }
 
-static void on_words(const char *sentence, void *data)
+static void cmd_top_on_words(const char *sentence, void *data)
 {
 	wm_top_show_say(((struct running *)data)->show, sentence);
 }
@@ -129,19 +129,20 @@ static void on_words(const char *sentence, void *data)
 static int start_timers(struct running *r)
 {
 	struct wm_loop *loop = wm_recorder_loop(r->recorder);
-	uint64_t delay = ns_of(r->v->delay_s), look = delay / 2 < LOOK_NS ? delay / 2 : LOOK_NS;
-	int err = wm_loop_signals_that_end(loop, on_signal, r);
+	uint64_t delay = cmd_top_ns_of(r->v->delay_s),
+		 look = delay / 2 < LOOK_NS ? delay / 2 : LOOK_NS;
+	int err = wm_loop_signals_that_end(loop, cmd_top_on_signal, r);
 
 	if (!err)
-		err = wm_loop_timer(loop, look, look, on_look, r, NULL);
+		err = wm_loop_timer(loop, look, look, cmd_top_on_look, r, NULL);
 	if (!err)
 		err = wm_loop_timer(loop, delay, delay, on_refresh, r, &r->refresh);
 	if (!err && r->v->duration_s > 0)
-		err = wm_loop_timer(loop, ns_of(r->v->duration_s), 0, quit, r, NULL);
+		err = wm_loop_timer(loop, cmd_top_ns_of(r->v->duration_s), 0, quit, r, NULL);
 	return err;
 }
 
-static int say_failure(int err, const struct wm_diag *diag, const char *const *command)
+static int cmd_top_say_failure(int err, const struct wm_diag *diag, const char *const *command)
 {
 	bool in_command = diag->where && !strcmp(diag->where, WM_RECORDER_IN_COMMAND);
 
@@ -152,7 +153,7 @@ static int say_failure(int err, const struct wm_diag *diag, const char *const *c
 }
 
 /* Shows the last result, except on a terminal, and restores the terminal. 0 or an exit status. */
-static int finish(struct running *r)
+static int cmd_top_finish(struct running *r)
 {
 	struct wm_recorder_result result;
 
@@ -181,13 +182,13 @@ static int finish(struct running *r)
 					  : WEXITSTATUS(result.status);
 }
 
-static int watch(struct running *r)
+static int cmd_top_watch(struct running *r)
 {
 	const struct wm_top_does does = {quit, on_delay, on_refresh, r};
 	int err = wm_recorder_begin(r->recorder, &r->diag), status;
 
 	if (err) {
-		status = say_failure(err, &r->diag, (const char *const *)r->plan.command);
+		status = cmd_top_say_failure(err, &r->diag, (const char *const *)r->plan.command);
 		(void)wm_recorder_finish(r->recorder);
 		return status;
 	}
@@ -199,7 +200,7 @@ static int watch(struct running *r)
 	err = wm_recorder_wait(r->recorder, -1);
 	if (err < 0 && !r->err)
 		r->err = err;
-	return status ? status : finish(r);
+	return status ? status : cmd_top_finish(r);
 }
 
 /* Completes the plan for live reading, and runs it. */
@@ -216,13 +217,14 @@ static int run_live(struct running *r)
 		wm_live_options(r->live, &o);
 		r->plan.dir = o.dir;
 		r->plan.live = r->live;
-		r->plan.report = on_report;
+		r->plan.report = cmd_top_on_report;
 		r->plan.report_data = r;
 		r->plan.words = &r->words;
 		r->plan.quiet = true;
 		err = wm_recorder_create(&r->plan, &r->recorder, &r->diag);
 	}
-	status = err ? say_failure(err, &r->diag, (const char *const *)r->plan.command) : watch(r);
+	status = err ? cmd_top_say_failure(err, &r->diag, (const char *const *)r->plan.command)
+		     : cmd_top_watch(r);
 	wm_top_show_destroy(r->show);
 	wm_recorder_destroy(r->recorder);
 	wm_top_count_destroy(r->count);
@@ -246,7 +248,7 @@ static int on_seconds(const struct wm_option *o, const char *argument, void *val
 	return 0;
 }
 
-static int usage(const char *sentence)
+static int cmd_top_usage(const char *sentence)
 {
 	wm_say("top: %s", sentence);
 	wm_say("'waymark top --help' lists the options");
@@ -254,7 +256,7 @@ static int usage(const char *sentence)
 }
 
 /* Without -e: samples the processors; without -p, -t and CMD: all processes. */
-static int complete(struct wm_top_values *v, int nr_args)
+static int cmd_top_complete(struct wm_top_values *v, int nr_args)
 {
 	static const struct wm_option rate = {.letter = 'F',
 					      .offset = offsetof(struct wm_record_asked, list)};
@@ -264,9 +266,10 @@ static int complete(struct wm_top_values *v, int nr_args)
 	char text[16];
 
 	if (running && a->all)
-		return usage("-a already covers every process: do not combine it with -p or -t");
+		return cmd_top_usage(
+		    "-a already covers every process: do not combine it with -p or -t");
 	if (a->pids.nr && a->tids.nr)
-		return usage(
+		return cmd_top_usage(
 		    "-t selects single threads and -p whole processes: give only one of them");
 	a->all |= !running && !nr_args;
 	for (uint32_t i = 0; i < a->list.nr; i++) {
@@ -275,7 +278,7 @@ static int complete(struct wm_top_values *v, int nr_args)
 	}
 	(void)snprintf(text, sizeof(text), "%d", RATE_DEFAULT);
 	if (!events && !sampled && wm_record_on_rate(&rate, text, a, &diag))
-		return usage(diag.sentence);
+		return cmd_top_usage(diag.sentence);
 	v->profile.graph = WM_GRAPH_NONE;
 	for (uint32_t i = 0; i < a->list.nr; i++)
 		if (a->list.events[i].how.chain)
@@ -286,15 +289,15 @@ static int complete(struct wm_top_values *v, int nr_args)
 	return WM_EXIT_DONE;
 }
 
-static int run(void *values, int nr_args, char **args)
+static int cmd_top_run(void *values, int nr_args, char **args)
 {
 	struct wm_top_values *v = values;
 	struct running r = {.v = v, .diag = {.offset = -1}};
-	int status = complete(v, nr_args);
+	int status = cmd_top_complete(v, nr_args);
 
 	v->asked.quiet = true;
 	v->asked.buffer_bytes = BUFFER_DEFAULT;
-	r.words = (struct wm_words){on_words, &r};
+	r.words = (struct wm_words){cmd_top_on_words, &r};
 	if (status)
 		return status;
 	status = wm_record_asked_plan(&v->asked, nr_args ? args : NULL, &r.plan);
@@ -304,7 +307,7 @@ static int run(void *values, int nr_args, char **args)
 	return status ? status : run_live(&r);
 }
 
-static void release(void *values)
+static void cmd_top_release(void *values)
 {
 	wm_record_asked_done(&((struct wm_top_values *)values)->asked);
 }
@@ -391,6 +394,6 @@ const struct wm_verb wm_cmd_top = {
     .values_bytes = sizeof(struct wm_top_values),
     .max_args = WM_VERB_ANY,
     .command = true,
-    .run = run,
-    .release = release,
+    .run = cmd_top_run,
+    .release = cmd_top_release,
 };

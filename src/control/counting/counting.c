@@ -39,7 +39,7 @@ struct run {
 };
 
 /* Whether CMD itself is counted; otherwise it only determines the duration. */
-static bool counts_command(const struct wm_counting_plan *p)
+static bool counting_of_command(const struct wm_counting_plan *p)
 {
 	return !p->all && !p->nr_pids && !p->nr_tids;
 }
@@ -47,12 +47,12 @@ static bool counts_command(const struct wm_counting_plan *p)
 /* Whether CMD's execve(2) enables its counters. */
 static bool begins_on_exec(const struct wm_counting_plan *p)
 {
-	return counts_command(p) && !p->delay_ns;
+	return counting_of_command(p) && !p->delay_ns;
 }
 
 /* ---- end of the run ------------------------------------------------------------------ */
 
-static void on_command_end(void *data)
+static void counting_on_command_end(void *data)
 {
 	struct run *r = data;
 
@@ -71,7 +71,7 @@ static void on_process_end(pid_t pid, int status, void *data)
 }
 
 /* Polls, because older kernels have no descriptor that reports the end of a thread. */
-static void on_look(void *data)
+static void counting_on_look(void *data)
 {
 	struct run *r = data;
 
@@ -85,7 +85,7 @@ static void on_look(void *data)
 	wm_loop_stop(r->loop, 0);
 }
 
-static void on_signal(int signo, pid_t from, void *data)
+static void counting_on_signal(int signo, pid_t from, void *data)
 {
 	struct run *r = data;
 
@@ -105,12 +105,12 @@ static void on_interval(void *data)
 		r->tick(r->result, wm_clock_monotonic_ns() - r->start_ns, r->data);
 }
 
-static void on_timeout(void *data)
+static void counting_on_timeout(void *data)
 {
 	struct run *r = data;
 
 	wm_command_stop(&r->command, SIGTERM);
-	if (!r->command.pid || !counts_command(r->plan))
+	if (!r->command.pid || !counting_of_command(r->plan))
 		wm_loop_stop(r->loop, 0);
 }
 
@@ -154,14 +154,14 @@ static int watch_targets(struct run *r)
 	if (delay_ns)
 		err = wm_loop_timer(r->loop, delay_ns, 0, on_delay_over, r, NULL);
 	if (!err && r->plan->timeout_ns)
-		err =
-		    wm_loop_timer(r->loop, delay_ns + r->plan->timeout_ns, 0, on_timeout, r, NULL);
+		err = wm_loop_timer(r->loop, delay_ns + r->plan->timeout_ns, 0, counting_on_timeout,
+				    r, NULL);
 	for (size_t i = 0; !err && i < r->plan->nr_pids; i++) {
 		err = wm_loop_process(r->loop, r->plan->pids[i], on_process_end, r, NULL);
 		r->nr_alive += err == 0;
 	}
 	if (!err && r->plan->nr_tids && !r->plan->nr_pids)
-		err = wm_loop_timer(r->loop, LOOK_NS, LOOK_NS, on_look, r, NULL);
+		err = wm_loop_timer(r->loop, LOOK_NS, LOOK_NS, counting_on_look, r, NULL);
 	if (!err && r->plan->interval_ns)
 		err = wm_loop_timer(r->loop, delay_ns + r->plan->interval_ns, r->plan->interval_ns,
 				    on_interval, r, &r->interval);
@@ -218,7 +218,7 @@ static int open_by(struct run *r, struct wm_diag *diag)
 		return -ENOMEM;
 	c->nr_by = nr;
 	if (!p->all)
-		err = wm_by_threads_create(p->tracefs, c->tids, c->nr_tids, counts_command(p),
+		err = wm_by_threads_create(p->tracefs, c->tids, c->nr_tids, counting_of_command(p),
 					   !p->no_inherit, &c->threads, diag);
 	for (size_t i = 0; i < nr && !err; i++) {
 		const struct wm_counters_event *e = wm_counters_event(c->counters, i);
@@ -230,7 +230,7 @@ static int open_by(struct run *r, struct wm_diag *diag)
 	return err;
 }
 
-static int open_counters(struct run *r, struct wm_diag *diag)
+static int counting_open_counters(struct run *r, struct wm_diag *diag)
 {
 	const struct wm_counting_plan *p = r->plan;
 	struct wm_counters_plan plan = {.defs = p->defs,
@@ -253,14 +253,15 @@ static int open_counters(struct run *r, struct wm_diag *diag)
 /* ---- programs' events ------------------------------------------------------------- */
 
 /* Holds CMD until everything is set up. */
-static int hold_command(struct run *r, struct wm_diag *diag)
+static int counting_hold_command(struct run *r, struct wm_diag *diag)
 {
 	int err = wm_counting_programs_open(&r->programs, r->plan->programs, r->loop, diag);
 
 	r->result->tally = r->programs.tally;
 	if (err || !r->plan->command)
 		return err;
-	return wm_counting_programs_hold(&r->programs, r->plan->command, counts_command(r->plan),
+	return wm_counting_programs_hold(&r->programs, r->plan->command,
+					 counting_of_command(r->plan),
 					 wm_loop_original_mask(r->loop), &r->child, diag);
 }
 
@@ -289,10 +290,11 @@ static uint64_t time_ns(const struct timeval *t)
 }
 
 /* Releases CMD and waits for the end of the run; the counters are enabled. */
-static int go(struct run *r, struct wm_diag *diag)
+static int counting_go(struct run *r, struct wm_diag *diag)
 {
 	bool at_once = !r->plan->delay_ns;
-	int err = counts_command(r->plan) ? 0 : wm_counting_programs_attach(&r->programs, diag);
+	int err =
+	    counting_of_command(r->plan) ? 0 : wm_counting_programs_attach(&r->programs, diag);
 
 	if (!err && at_once)
 		err = start_by(r, diag);
@@ -310,7 +312,7 @@ static int go(struct run *r, struct wm_diag *diag)
 	r->result->cut_short = !at_once && r->plan->delay_ns != WM_COUNTING_NEVER;
 	r->start_ns = wm_clock_monotonic_ns();
 	if (r->plan->command)
-		err = wm_command_go(&r->command, r->loop, &r->child, on_command_end, r);
+		err = wm_command_go(&r->command, r->loop, &r->child, counting_on_command_end, r);
 	if (err < 0)
 		return wm_diag_set(diag, err, WM_RECORDER_IN_COMMAND, -1, "cannot run '%.160s': %s",
 				   r->plan->command[0], strerror(-err));
@@ -332,14 +334,14 @@ static int go(struct run *r, struct wm_diag *diag)
 static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag *diag)
 {
 	struct rusage before, after;
-	int err = wm_loop_signals_that_end(r->loop, on_signal, r);
+	int err = wm_loop_signals_that_end(r->loop, counting_on_signal, r);
 
 	if (!err)
-		err = hold_command(r, diag);
+		err = counting_hold_command(r, diag);
 	if (err < 0)
 		return err;
 	(void)getrusage(RUSAGE_CHILDREN, &before);
-	err = open_counters(r, diag);
+	err = counting_open_counters(r, diag);
 	if (!err)
 		err = serve_tally(r);
 	if (!err && ready) {
@@ -351,7 +353,7 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 			wm_child_drop(&r->child);
 		return err;
 	}
-	err = go(r, diag);
+	err = counting_go(r, diag);
 	(void)getrusage(RUSAGE_CHILDREN, &after);
 	if (r->plan->command) {
 		r->result->user_ns = time_ns(&after.ru_utime) - time_ns(&before.ru_utime);
@@ -361,7 +363,7 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 }
 
 /* Explains an error that has no message yet, with a remedy. */
-static int explain(const struct run *r, int err, struct wm_diag *diag)
+static int counting_explain(const struct run *r, int err, struct wm_diag *diag)
 {
 	if (err >= 0 || r->declined || !diag || diag->sentence[0])
 		return err;
@@ -377,8 +379,8 @@ int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *read
 	int err = wm_loop_create(&r.loop);
 
 	if (err < 0)
-		return explain(&r, err, diag);
-	err = explain(&r, run_with_loop(&r, ready, diag), diag);
+		return counting_explain(&r, err, diag);
+	err = counting_explain(&r, run_with_loop(&r, ready, diag), diag);
 	wm_counting_programs_leave(&r.programs);
 	result.nr_refused = r.programs.nr_refused;
 	if (err)

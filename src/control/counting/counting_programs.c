@@ -38,7 +38,7 @@ struct search {
 	bool found;
 };
 
-static void compare(struct search *s, const struct wm_class *c)
+static void counting_programs_compare(struct search *s, const struct wm_class *c)
 {
 	s->found |= wm_rules_wants(s->rules, 0, c->provider, c->name, c->level);
 }
@@ -46,17 +46,17 @@ static void compare(struct search *s, const struct wm_class *c)
 static int compare_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
 {
 	(void)e;
-	compare(data, c);
+	counting_programs_compare(data, c);
 	return 0;
 }
 
 static void compare_listed(const struct wm_attach_site *site, void *data)
 {
-	compare(data, site->class);
+	counting_programs_compare(data, site->class);
 }
 
 /* Whether CMD's file or one of the plan's processes has the event. */
-static bool is_there(const struct wm_recorder_plan *plan, const char *name)
+static bool counting_programs_is_there(const struct wm_recorder_plan *plan, const char *name)
 {
 	const struct wm_rules_options o = wm_tally_rules_options();
 	struct wm_recorder_events events;
@@ -86,7 +86,8 @@ bool wm_counting_means_programs(const struct wm_recorder_plan *plan,
 		return true;
 	if (!user || !err || !strchr(name, ':'))
 		return false;
-	return err == -ENOENT ? !kernel_has_family(space, name) : is_there(plan, user);
+	return err == -ENOENT ? !kernel_has_family(space, name)
+			      : counting_programs_is_there(plan, user);
 }
 
 /* ---- a run --------------------------------------------------------------------------- */

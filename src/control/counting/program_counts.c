@@ -40,7 +40,7 @@ struct wm_rules_options wm_tally_rules_options(void)
 
 /* ---- joining and ending --------------------------------------------------------------- */
 
-static void account(struct tally_member *m)
+static void program_counts_account(struct tally_member *m)
 {
 	struct wm_tally *t = m->tally;
 	uint64_t missed = wm_app_filtered_missing(m->app);
@@ -56,12 +56,12 @@ static void account(struct tally_member *m)
 		t->o.joined((pid_t)wm_app_pid(m->app), t->o.data);
 }
 
-static void farewell(struct tally_member *m)
+static void program_counts_farewell(struct tally_member *m)
 {
 	struct wm_tally *t = m->tally;
 	const char *why = wm_app_violation(m->app);
 
-	account(m);
+	program_counts_account(m);
 	if (wm_app_pool(m->app))
 		wm_counts_close(wm_app_pool(m->app));
 	if (why && t->o.refused)
@@ -81,30 +81,30 @@ static void drop_members(struct wm_tally *t)
 		struct tally_member *m = t->members;
 
 		t->members = m->next;
-		farewell(m);
+		program_counts_farewell(m);
 	}
 }
 
 /* Adds the counts of ended processes to the final sums. */
-static void settle(struct wm_tally *t)
+static void program_counts_settle(struct wm_tally *t)
 {
 	struct tally_member **link = &t->members;
 
 	while (*link) {
 		struct tally_member *m = *link;
 
-		account(m);
+		program_counts_account(m);
 		if (wm_app_settle(m->app, NULL) == 0) {
 			link = &m->next;
 			continue;
 		}
 		*link = m->next;
 		wm_tally_keep(m);
-		farewell(m);
+		program_counts_farewell(m);
 	}
 }
 
-static void add_member(struct wm_tally *t, int sock)
+static void program_counts_add_member(struct wm_tally *t, int sock)
 {
 	struct tally_member *m = t->nr_members < MEMBERS_MAX ? calloc(1, sizeof(*m)) : NULL;
 
@@ -125,7 +125,7 @@ static void add_member(struct wm_tally *t, int sock)
 }
 
 /* Accepts connections. Returns their number or -errno. */
-static int accept_some(struct wm_tally *t)
+static int program_counts_accept_some(struct wm_tally *t)
 {
 	int nr = 0;
 
@@ -136,7 +136,7 @@ static int accept_some(struct wm_tally *t)
 			continue;
 		if (sock < 0)
 			return errno == EAGAIN ? nr : -errno;
-		add_member(t, sock);
+		program_counts_add_member(t, sock);
 		nr++;
 	}
 	return nr;
@@ -148,7 +148,7 @@ static void on_connection(int fd, uint32_t events, void *data)
 
 	(void)fd;
 	(void)events;
-	if (accept_some(t) >= 0)
+	if (program_counts_accept_some(t) >= 0)
 		return;
 	/*
 	 * Stops accepting until the next sweep, because a connection that cannot be accepted would
@@ -169,7 +169,7 @@ static void on_sweep(void *data)
 {
 	struct wm_tally *t = data;
 
-	settle(t);
+	program_counts_settle(t);
 	for (struct tally_member *m = t->members; m; m = m->next)
 		wm_tally_take(m, false);
 	(void)listen_on(t);
@@ -239,7 +239,7 @@ void wm_tally_read(struct wm_tally *t)
 	for (size_t i = 0; i < t->nr_events; i++)
 		memset(t->events[i]->now, 0, t->nr_columns * sizeof(uint64_t));
 	t->lost_now = 0;
-	settle(t);
+	program_counts_settle(t);
 	for (struct tally_member *m = t->members; m; m = m->next)
 		wm_tally_take(m, true);
 }
@@ -274,10 +274,10 @@ static void take_last(struct wm_tally *t)
 	wm_watch_remove(t->sweep_watch);
 	t->accept_watch = t->sweep_watch = NULL;
 	do {
-		got = accept_some(t);
+		got = program_counts_accept_some(t);
 		for (int n = 0; n < LEAVE_STEPS && wm_loop_step(t->loop, 0) > 0; n++)
 			;
-		settle(t);
+		program_counts_settle(t);
 	} while (got > 0);
 }
 

@@ -16,7 +16,7 @@
 /* ---- events by name ------------------------------------------------------------- */
 
 /* The index of a name, or the index at which to insert it. */
-static size_t place_of(const struct wm_tally *t, const char *name)
+static size_t counts_sum_place_of(const struct wm_tally *t, const char *name)
 {
 	return WM_SEARCH(0, t->nr_events, i, strcmp(t->events[i]->name, name) < 0);
 }
@@ -52,7 +52,7 @@ static struct tally_event *new_event(const struct wm_tally *t, const char *name,
  * Finds or adds an event; NULL when out of memory, when there are too many events, or when no rule
  * matches.
  */
-static struct tally_event *event_of(struct wm_tally *t, const struct wm_class *c)
+static struct tally_event *counts_sum_event_of(struct wm_tally *t, const struct wm_class *c)
 {
 	char name[2 * WM_CLASS_NAME_MAX + 2];
 	struct tally_event **grown, *e;
@@ -60,7 +60,7 @@ static struct tally_event *event_of(struct wm_tally *t, const struct wm_class *c
 	size_t at;
 
 	(void)snprintf(name, sizeof(name), "%s:%s", c->provider, c->name);
-	at = place_of(t, name);
+	at = counts_sum_place_of(t, name);
 	if (at < t->nr_events && !strcmp(t->events[at]->name, name))
 		return t->events[at];
 	rule = first_rule(t, c);
@@ -97,7 +97,7 @@ void wm_tally_on_event(struct wm_app *a, uint32_t id, const struct wm_class *c, 
 		m->nr_ids = nr;
 	}
 	if (!m->events[id]) /* an id keeps the first event that it was announced for */
-		m->events[id] = event_of(data, c);
+		m->events[id] = counts_sum_event_of(data, c);
 }
 
 /* ---- threads ----------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ int wm_tally_find_threads(struct wm_tally *t)
 }
 
 /* The column of a thread; threads without a column use that of the total. */
-static size_t column_of(const struct tally_member *m, uint32_t tid)
+static size_t counts_sum_column_of(const struct tally_member *m, uint32_t tid)
 {
 	const struct wm_tally *t = m->tally;
 	uint32_t pid = wm_app_pid(m->app);
@@ -130,11 +130,12 @@ static size_t column_of(const struct tally_member *m, uint32_t tid)
 
 /* ---- sums ---------------------------------------------------------------------------- */
 
-static void add(const struct tally_member *m, uint32_t tid, uint32_t id, uint64_t count, bool keep)
+static void counts_sum_add(const struct tally_member *m, uint32_t tid, uint32_t id, uint64_t count,
+			   bool keep)
 {
 	const struct wm_tally *t = m->tally;
 	struct tally_event *e = m->events[id];
-	size_t all = t->o.nr_tids, column = all ? column_of(m, tid) : 0;
+	size_t all = t->o.nr_tids, column = all ? counts_sum_column_of(m, tid) : 0;
 	uint64_t *to;
 
 	if (!e || (t->o.only && column == all))
@@ -147,19 +148,19 @@ static void add(const struct tally_member *m, uint32_t tid, uint32_t id, uint64_
 
 static void on_count(uint32_t tid, uint32_t id, uint64_t count, bool sealed, void *data)
 {
-	add(data, tid, id, count, sealed);
+	counts_sum_add(data, tid, id, count, sealed);
 }
 
 static void on_sealed(uint32_t tid, uint32_t id, uint64_t count, bool sealed, void *data)
 {
 	if (sealed)
-		add(data, tid, id, count, true);
+		counts_sum_add(data, tid, id, count, true);
 }
 
 static void on_last(uint32_t tid, uint32_t id, uint64_t count, bool sealed, void *data)
 {
 	(void)sealed;
-	add(data, tid, id, count, true);
+	counts_sum_add(data, tid, id, count, true);
 }
 
 static uint64_t lost_of(const struct wm_pool *p)

@@ -30,7 +30,7 @@ void wm_check_no(struct wm_check *c, enum wm_works works, const char *cure, cons
 	va_end(args);
 }
 
-static size_t count(const struct wm_doctor_check *table)
+static size_t doctor_count(const struct wm_doctor_check *table)
 {
 	size_t nr = 0;
 
@@ -51,7 +51,8 @@ static void run_table(struct wm_doctor *d, const struct wm_doctor_check *table,
 
 int wm_doctor(struct wm_check **ret_checks, size_t *ret_nr)
 {
-	size_t nr_programs = count(wm_doctor_programs), nr_kernel = count(wm_doctor_kernel);
+	size_t nr_programs = doctor_count(wm_doctor_programs),
+	       nr_kernel = doctor_count(wm_doctor_kernel);
 	struct wm_check *checks = calloc(nr_programs + nr_kernel, sizeof(*checks));
 	struct wm_doctor d;
 	int err;

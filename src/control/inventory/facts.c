@@ -79,7 +79,7 @@ static const struct family families[] = {
 static_assert(sizeof(families) / sizeof(families[0]) == WM_INVENTORY_FAMILIES, "");
 
 /* The reason why a family is not available on this machine; NULL: it is. */
-static const char *missing(const struct wm_inventory_kernel *k, const struct family *f)
+static const char *facts_missing(const struct wm_inventory_kernel *k, const struct family *f)
 {
 	bool tracefs = f->family == WM_FAMILY_TRACEPOINT || f->family == WM_FAMILY_SYSCALL;
 
@@ -108,7 +108,7 @@ void wm_inventory_kernel_families(const struct wm_inventory_kernel *k,
 		    .name = f->name,
 		    .what = f->what,
 		    .example = f->example,
-		    .missing = missing(k, f),
+		    .missing = facts_missing(k, f),
 		    .is_counted = f->family != WM_FAMILY_NR,
 		    .nr_events = f->family != WM_FAMILY_NR ? counts[f->family] : 0,
 		};

@@ -21,7 +21,7 @@ struct entry {
 	uint32_t event;         /* in file->events */
 };
 
-static int by_name(const void *a, const void *b)
+static int inventory_file_by_name(const void *a, const void *b)
 {
 	const struct wm_class *x = ((const struct entry *)a)->class;
 	const struct wm_class *y = ((const struct entry *)b)->class;
@@ -43,7 +43,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Returns the event for an entry: an existing one with its name, or a new one. */
-static uint32_t event_of(struct wm_inventory_file *f, const struct wm_class *c)
+static uint32_t inventory_file_event_of(struct wm_inventory_file *f, const struct wm_class *c)
 {
 	for (uint32_t i = f->nr_events; i > 0; i--) {
 		const struct wm_class *other = f->events[i - 1].class;
@@ -67,7 +67,7 @@ static int unite(struct wm_inventory_file *f, const struct wm_elf_sites *s, stru
 		struct wm_inventory_event *to;
 		uint64_t *states;
 
-		entries[i].event = event_of(f, entries[i].class);
+		entries[i].event = inventory_file_event_of(f, entries[i].class);
 		to = &f->events[entries[i].event];
 		states = reallocarray(to->states, to->nr_states + 1, sizeof(*states));
 		if (!states) {
@@ -139,8 +139,8 @@ void wm_inventory_provider(const char *path, char *buf, size_t size)
 	free(real);
 }
 
-static void parse_all(struct wm_inventory_file *f, const struct wm_elf_sites *s,
-		      struct entry *entries)
+static void inventory_file_parse_all(struct wm_inventory_file *f, const struct wm_elf_sites *s,
+				     struct entry *entries)
 {
 	char provider[WM_PROVIDER_MAX];
 
@@ -184,8 +184,8 @@ static int load_events(struct wm_inventory_file *f, const struct wm_elf_sites *s
 	}
 	for (uint32_t i = 0; i < s->nr_events; i++)
 		entries[i].event = UINT32_MAX;
-	parse_all(f, s, entries);
-	qsort(entries, s->nr_events, sizeof(*entries), by_name);
+	inventory_file_parse_all(f, s, entries);
+	qsort(entries, s->nr_events, sizeof(*entries), inventory_file_by_name);
 	err = unite(f, s, entries);
 	if (!err && places) {
 		/* Symbols and lines are optional; most files lack one or both. */
@@ -199,7 +199,8 @@ static int load_events(struct wm_inventory_file *f, const struct wm_elf_sites *s
 	return err;
 }
 
-static int load(struct wm_inventory_file *f, int fd, bool places, struct wm_diag *diag)
+static int inventory_file_load(struct wm_inventory_file *f, int fd, bool places,
+			       struct wm_diag *diag)
 {
 	struct wm_elf_sites sites = {0};
 	struct wm_diag site_diag = {.offset = -1};
@@ -234,7 +235,7 @@ int wm_inventory_file_load(int fd, const char *path, bool places, struct wm_inve
 	if (f)
 		f->path = strdup(path);
 	if (f && f->path) {
-		err = load(f, fd, places, diag);
+		err = inventory_file_load(f, fd, places, diag);
 	} else {
 		(void)close(fd);
 	}

@@ -52,7 +52,7 @@ struct all {
 	struct wm_diag *diag;
 };
 
-static int add_item(const struct wm_event_item *item, void *data)
+static int inventory_kernel_add_item(const struct wm_event_item *item, void *data)
 {
 	static const struct wm_event_def as_it_is;
 	struct all *all = data;
@@ -67,7 +67,7 @@ int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *
 {
 	struct all all = {k, diag};
 
-	return wm_event_space_each(&k->space, add_item, &all);
+	return wm_event_space_each(&k->space, inventory_kernel_add_item, &all);
 }
 
 /* ---- USDT of files ------------------------------------------------------------------ */
@@ -127,7 +127,7 @@ void wm_inventory_kernel_add_file(struct wm_inventory_kernel *k, const char *pat
 }
 
 /* Whether the file is also mapped at a lower address. */
-static bool met_before(const struct wm_maps *maps, size_t at)
+static bool inventory_kernel_met_before(const struct wm_maps *maps, size_t at)
 {
 	const struct wm_map *map = &maps->maps[at];
 
@@ -151,7 +151,8 @@ void wm_inventory_kernel_add_process(struct wm_inventory_kernel *k, pid_t pid, c
 		const struct wm_map *map = &maps.maps[i];
 		int fd;
 
-		if (!map->inode || !(map->perms & WM_MAP_EXEC) || met_before(&maps, i))
+		if (!map->inode || !(map->perms & WM_MAP_EXEC) ||
+		    inventory_kernel_met_before(&maps, i))
 			continue;
 		fd = wm_maps_open(pid, map);
 		if (fd >= 0)

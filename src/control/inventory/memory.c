@@ -17,7 +17,7 @@ struct collecting {
 	int err;
 };
 
-static bool is_of(const struct collecting *c, uint64_t address)
+static bool inventory_memory_is_of(const struct collecting *c, uint64_t address)
 {
 	const struct wm_map *map = wm_maps_find(c->maps, address);
 
@@ -26,8 +26,8 @@ static bool is_of(const struct collecting *c, uint64_t address)
 }
 
 /* Returns the event of a class, created if it is new; NULL when out of memory. */
-static struct wm_inventory_event *event_of(struct wm_inventory_file *f,
-					   const struct wm_attach_site *s)
+static struct wm_inventory_event *inventory_memory_event_of(struct wm_inventory_file *f,
+							    const struct wm_attach_site *s)
 {
 	struct wm_inventory_event *grown;
 
@@ -68,13 +68,13 @@ static void add_site(const struct wm_attach_site *s, void *data)
 	struct collecting *c = data;
 	struct wm_inventory_event *e;
 
-	if (c->err < 0 || !is_of(c, s->entry))
+	if (c->err < 0 || !inventory_memory_is_of(c, s->entry))
 		return;
-	e = event_of(c->file, s);
+	e = inventory_memory_event_of(c->file, s);
 	c->err = e ? add_state(e, s->event - c->map->start) : -ENOMEM;
 }
 
-static int by_name(const void *a, const void *b)
+static int inventory_memory_by_name(const void *a, const void *b)
 {
 	const struct wm_class *x = ((const struct wm_inventory_event *)a)->class;
 	const struct wm_class *y = ((const struct wm_inventory_event *)b)->class;
@@ -98,7 +98,7 @@ int wm_inventory_file_of_process(pid_t pid, const struct wm_maps *maps, const st
 		wm_inventory_file_destroy(c.file);
 		return c.err;
 	}
-	qsort(c.file->events, c.file->nr_events, sizeof(*c.file->events), by_name);
+	qsort(c.file->events, c.file->nr_events, sizeof(*c.file->events), inventory_memory_by_name);
 	*ret = c.file;
 	return 0;
 }

@@ -41,12 +41,13 @@ struct process {
 	} * files;
 };
 
-static bool same_file(const struct wm_map *a, const struct wm_map *b)
+static bool inventory_process_same_file(const struct wm_map *a, const struct wm_map *b)
 {
 	return a->inode == b->inode && a->dev_minor == b->dev_minor && a->dev_major == b->dev_major;
 }
 
-static struct wm_seen *find_seen(const struct wm_inventory *l, const struct wm_map *map)
+static struct wm_seen *inventory_process_find_seen(const struct wm_inventory *l,
+						   const struct wm_map *map)
 {
 	for (uint32_t i = 0; i < l->nr_seen; i++) {
 		struct wm_seen *s = &l->seen[i];
@@ -59,8 +60,9 @@ static struct wm_seen *find_seen(const struct wm_inventory *l, const struct wm_m
 }
 
 /* Opens and reads a mapped file. Returns NULL when it has no readable events. */
-static struct wm_inventory_file *load(const struct wm_inventory *l, const struct process *p,
-				      const struct wm_map *map)
+static struct wm_inventory_file *inventory_process_load(const struct wm_inventory *l,
+							const struct process *p,
+							const struct wm_map *map)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_inventory_file *file = NULL;
@@ -98,10 +100,11 @@ static struct wm_inventory_file *load(const struct wm_inventory *l, const struct
 	return file;
 }
 
-static int look_at(struct wm_inventory *l, const struct process *p, const struct wm_map *map,
-		   const struct wm_inventory_file **ret_file)
+static int inventory_process_look_at(struct wm_inventory *l, const struct process *p,
+				     const struct wm_map *map,
+				     const struct wm_inventory_file **ret_file)
 {
-	struct wm_seen *seen = find_seen(l, map), *grown;
+	struct wm_seen *seen = inventory_process_find_seen(l, map), *grown;
 	struct wm_inventory_file *file;
 	int err = 0;
 
@@ -113,7 +116,7 @@ static int look_at(struct wm_inventory *l, const struct process *p, const struct
 	if (!grown)
 		return -ENOMEM;
 	l->seen = grown;
-	file = load(l, p, map);
+	file = inventory_process_load(l, p, map);
 	if (file)
 		err = wm_inventory_add_file(l, file, NULL);
 	if (err < 0)
@@ -142,19 +145,19 @@ static bool has_static_runtime(pid_t pid)
 }
 
 /* Whether the file is also mapped at a lower address of the process. */
-static bool met_before(const struct process *p, size_t at)
+static bool inventory_process_met_before(const struct process *p, size_t at)
 {
 	for (size_t i = at; i > 0; i--) {
-		if (same_file(&p->maps.maps[i - 1], &p->maps.maps[at]))
+		if (inventory_process_same_file(&p->maps.maps[i - 1], &p->maps.maps[at]))
 			return true;
 	}
 	return false;
 }
 
-static bool has_code(const struct process *p, size_t at)
+static bool inventory_process_has_code(const struct process *p, size_t at)
 {
 	for (size_t i = at; i < p->maps.nr; i++) {
-		if (same_file(&p->maps.maps[i], &p->maps.maps[at]) &&
+		if (inventory_process_same_file(&p->maps.maps[i], &p->maps.maps[at]) &&
 		    p->maps.maps[i].perms & WM_MAP_EXEC)
 			return true;
 	}
@@ -173,11 +176,11 @@ static int find_files(struct wm_inventory *l, struct process *p)
 		const struct wm_map *map = &p->maps.maps[i];
 		struct mapped *to = &p->files[p->nr];
 
-		if (!map->inode || map->perms & WM_MAP_SHARED || met_before(p, i) ||
-		    !has_code(p, i))
+		if (!map->inode || map->perms & WM_MAP_SHARED ||
+		    inventory_process_met_before(p, i) || !inventory_process_has_code(p, i))
 			continue;
 		p->runtime |= is_runtime(map->path);
-		err = look_at(l, p, map, &to->file);
+		err = inventory_process_look_at(l, p, map, &to->file);
 		to->bias = map->start;
 		if (!err && to->file &&
 		    (!to->file->elf ||
@@ -266,7 +269,7 @@ static int group_of(struct wm_inventory *l, const struct process *p,
  * Whether an event is enabled: reads its word in the process, see <waymark/abi.h>. Returns 1, 0 or
  * -errno.
  */
-static int is_on(pid_t pid, uint64_t address)
+static int inventory_process_is_on(pid_t pid, uint64_t address)
 {
 	uint64_t word;
 	struct iovec to = {&word, sizeof(word)};
@@ -287,7 +290,7 @@ static void count_on(struct wm_inventory_member *m, pid_t pid, uint64_t bias)
 		int on = 0;
 
 		for (uint32_t s = 0; s < event->nr_states && on == 0; s++)
-			on = is_on(pid, event->states[s] + bias);
+			on = inventory_process_is_on(pid, event->states[s] + bias);
 		m->on[i] += on > 0;
 		m->unknown[i] += on < 0;
 	}
@@ -330,7 +333,7 @@ int wm_inventory_add_process(struct wm_inventory *l, pid_t pid, bool alone)
 
 /* ---- all processes ------------------------------------------------------- */
 
-static bool is_ours(int proc, const char *name)
+static bool inventory_process_is_ours(int proc, const char *name)
 {
 	struct stat st;
 
@@ -348,7 +351,7 @@ int wm_inventory_add_all_processes(struct wm_inventory *l)
 		return -errno;
 	while (err != -ENOMEM && (entry = readdir(proc))) {
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !is_ours(dirfd(proc), entry->d_name))
+		    !inventory_process_is_ours(dirfd(proc), entry->d_name))
 			continue;
 		err = wm_inventory_add_process(l, (pid_t)atoi(entry->d_name), false);
 	}

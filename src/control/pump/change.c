@@ -72,7 +72,7 @@ static int replace_rules(struct serving *s, const struct wm_msg_change *ask)
 }
 
 /* Sends RULES to a process that follows older rules and was not notified yet. */
-static void tell(struct serving *s, struct member *m)
+static void pump_change_tell(struct serving *s, struct member *m)
 {
 	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(s) ||
 	    wm_app_synced(m->app)->generation >= generation(s))
@@ -81,9 +81,9 @@ static void tell(struct serving *s, struct member *m)
 		m->told = generation(s);
 }
 
-static void answer(struct serving *s, int err);
+static void pump_change_answer(struct serving *s, int err);
 
-static void begin(struct serving *s, struct member *m)
+static void pump_change_begin(struct serving *s, struct member *m)
 {
 	const struct wm_msg_change *ask = m->change;
 	const struct wm_report r = {.kind = WM_REPORT_CHANGED};
@@ -99,7 +99,7 @@ static void begin(struct serving *s, struct member *m)
 	s->changing = m;
 	s->change_until_ns = wm_clock_monotonic_ns() + ANSWER_NS;
 	if (err < 0)
-		answer(s, err);
+		pump_change_answer(s, err);
 	else if (ask->nr_rules)
 		wm_serving_report(s, &r, false);
 }
@@ -121,7 +121,7 @@ static bool all_follow(const struct serving *s)
 	return true;
 }
 
-static bool bit(const uint64_t *bits, uint32_t i)
+static bool pump_change_bit(const uint64_t *bits, uint32_t i)
 {
 	return bits[i / 64] >> (i % 64) & 1;
 }
@@ -133,12 +133,14 @@ static void add_bits(const struct serving *s, const struct wm_msg_synced *from, 
 	uint32_t first = s->rules ? wm_rules_count(s->rules) - nr_rules : 0;
 
 	for (uint32_t i = 0; i < nr_rules; i++) {
-		to->matched[i / 64] |= (uint64_t)bit(from->matched, first + i) << i % 64;
-		to->unfit[i / 64] |= (uint64_t)bit(from->unfit, first + i) << i % 64;
+		to->matched[i / 64] |= (uint64_t)pump_change_bit(from->matched, first + i)
+				       << i % 64;
+		to->unfit[i / 64] |= (uint64_t)pump_change_bit(from->unfit, first + i) << i % 64;
 	}
 }
 
-static void add_process(const struct serving *s, const struct member *m, struct wm_msg_changed *to)
+static void pump_change_add_process(const struct serving *s, const struct member *m,
+				    struct wm_msg_changed *to)
 {
 	const struct wm_msg_synced *synced = wm_app_synced(m->app);
 	const struct wm_msg_change *ask = s->changing->change;
@@ -160,7 +162,7 @@ static void add_process(const struct serving *s, const struct member *m, struct 
 	}
 }
 
-static void answer(struct serving *s, int err)
+static void pump_change_answer(struct serving *s, int err)
 {
 	struct wm_msg_changed a = {
 	    .h = {.type = WM_MSG_CHANGED, .bytes = sizeof(a)},
@@ -170,7 +172,7 @@ static void answer(struct serving *s, int err)
 
 	for (struct member *m = s->members; m && err == 0; m = m->next)
 		if (wm_app_state(m->app) == WM_APP_JOINED)
-			add_process(s, m, &a);
+			pump_change_add_process(s, m, &a);
 	(void)wm_app_reply(s->changing->app, &a, sizeof(a)); /* the tool may have exited */
 	wm_app_end(s->changing->app);
 	free(s->changing->change);
@@ -182,11 +184,11 @@ void wm_serving_change_round(struct serving *s)
 {
 	for (struct member *m = s->members; m && !s->changing; m = m->next)
 		if (m->change)
-			begin(s, m);
+			pump_change_begin(s, m);
 	for (struct member *m = s->members; m && s->rules; m = m->next)
-		tell(s, m);
+		pump_change_tell(s, m);
 	if (s->changing && (all_follow(s) || wm_clock_monotonic_ns() >= s->change_until_ns))
-		answer(s, 0);
+		pump_change_answer(s, 0);
 }
 
 void wm_serving_change_gone(struct serving *s, struct member *m)

@@ -17,7 +17,7 @@ struct kernel {
 };
 
 /* Only wakes the loop; the round that follows reads the rings. */
-static void on_ring(int fd, uint32_t events, void *data)
+static void pump_kernel_on_ring(int fd, uint32_t events, void *data)
 {
 	(void)fd;
 	(void)events;
@@ -25,18 +25,18 @@ static void on_ring(int fd, uint32_t events, void *data)
 }
 
 /* Watches the rings. A ring that cannot wake the loop is read when packets are sealed. */
-static void watch_rings(const struct kernel *k, struct wm_loop *loop)
+static void pump_kernel_watch_rings(const struct kernel *k, struct wm_loop *loop)
 {
 	for (uint32_t i = 0; i < wm_kernel_events_nr_rings(k->events); i++) {
 		int fd = wm_kernel_events_fd(k->events, i);
 
 		if (fd >= 0)
-			(void)wm_loop_fd(loop, fd, EPOLLIN, on_ring, NULL, NULL);
+			(void)wm_loop_fd(loop, fd, EPOLLIN, pump_kernel_on_ring, NULL, NULL);
 	}
 }
 
-static int create(void *options, const struct wm_source_host *host, void **ret,
-		  struct wm_diag *diag)
+static int pump_kernel_create(void *options, const struct wm_source_host *host, void **ret,
+			      struct wm_diag *diag)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 	int err;
@@ -49,12 +49,12 @@ static int create(void *options, const struct wm_source_host *host, void **ret,
 		free(k);
 		return err;
 	}
-	watch_rings(k, host->loop);
+	pump_kernel_watch_rings(k, host->loop);
 	*ret = k;
 	return 0;
 }
 
-static void destroy(void *source)
+static void pump_kernel_destroy(void *source)
 {
 	struct kernel *k = source;
 
@@ -62,21 +62,21 @@ static void destroy(void *source)
 	free(k);
 }
 
-static int do_round(void *source, enum wm_source_round what)
+static int pump_kernel_do_round(void *source, enum wm_source_round what)
 {
 	struct kernel *k = source;
 
 	return wm_kernel_source_round(k->source, what != WM_ROUND_SOON);
 }
 
-static void stop(void *source)
+static void pump_kernel_stop(void *source)
 {
 	struct kernel *k = source;
 
 	wm_kernel_events_stop(k->events);
 }
 
-static void finish(void *source)
+static void pump_kernel_finish(void *source)
 {
 	struct kernel *k = source;
 
@@ -86,7 +86,7 @@ static void finish(void *source)
 	(void)wm_kernel_events_save(k->events, k->writer);
 }
 
-static void totals(const void *source, struct wm_source_totals *ret)
+static void pump_kernel_totals(const void *source, struct wm_source_totals *ret)
 {
 	const struct kernel *k = source;
 
@@ -110,7 +110,7 @@ struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
 	return k ? k->source : NULL;
 }
 
-static void explain(const struct wm_source_result *r, const struct wm_words *words)
+static void pump_kernel_explain(const struct wm_source_result *r, const struct wm_words *words)
 {
 	const struct wm_source_totals *t = r->totals;
 	char size[WM_NUMBER_TEXT];
@@ -129,13 +129,13 @@ static void explain(const struct wm_source_result *r, const struct wm_words *wor
 
 const struct wm_source_ops wm_source_kernel = {
     .label = "of the kernel",
-    .explain = explain,
+    .explain = pump_kernel_explain,
     .fds = fds,
     .forked = forked,
-    .create = create,
-    .destroy = destroy,
-    .round = do_round,
-    .stop = stop,
-    .finish = finish,
-    .totals = totals,
+    .create = pump_kernel_create,
+    .destroy = pump_kernel_destroy,
+    .round = pump_kernel_do_round,
+    .stop = pump_kernel_stop,
+    .finish = pump_kernel_finish,
+    .totals = pump_kernel_totals,
 };

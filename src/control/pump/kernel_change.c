@@ -30,7 +30,7 @@ struct tids {
 	size_t nr;
 };
 
-static int add_threads(struct tids *t, pid_t pid)
+static int kernel_change_add_threads(struct tids *t, pid_t pid)
 {
 	pid_t *tids, *more;
 	size_t nr;
@@ -75,7 +75,7 @@ static int find_tids(const struct serving *s, struct tids *ret)
 	err = find_processes(s, &tasks);
 	for (size_t i = 0; !err && i < tasks.nr; i++)
 		if (tasks.tasks[i].followed)
-			err = add_threads(ret, tasks.tasks[i].pid);
+			err = kernel_change_add_threads(ret, tasks.tasks[i].pid);
 	wm_proc_tasks_done(&tasks);
 	return err;
 }
@@ -107,7 +107,8 @@ static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
 	return err;
 }
 
-static int choose(const struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
+static int kernel_change_choose(const struct serving *s, struct wm_kernel_events *k,
+				struct wm_diag *diag)
 {
 	const struct wm_recording_whose *whose = &s->o->whose;
 	const pid_t ours[] = {getpid(), getppid()};
@@ -130,7 +131,7 @@ static int choose(const struct serving *s, struct wm_kernel_events *k, struct wm
  */
 static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
 {
-	int err = choose(s, k, diag);
+	int err = kernel_change_choose(s, k, diag);
 
 	if (!err)
 		err = wm_kernel_events_start(k, diag);
@@ -157,7 +158,7 @@ struct change {
 	bool is_first; /* the recording had no kernel events before */
 };
 
-static void on_words(const char *sentence, void *data)
+static void kernel_change_on_words(const char *sentence, void *data)
 {
 	struct wm_msg_kernel_changed *a = data;
 	size_t used = strlen(a->words), bytes = strlen(sentence);
@@ -168,7 +169,7 @@ static void on_words(const char *sentence, void *data)
 	a->words[used + bytes] = '\n';
 }
 
-static int want(struct change *c, const struct wm_kernel_ask *ask)
+static int kernel_change_want(struct change *c, const struct wm_kernel_ask *ask)
 {
 	const struct wm_recorder_wanted w = {.glob = ask->name, .filter = ask->filter};
 
@@ -201,7 +202,8 @@ static int note_all(struct change *c, const struct wm_kernel_question *q)
 			if (q->asks[i].off != (pass == 1))
 				continue;
 			c->answer.ask = i;
-			err = q->asks[i].off ? off(c, &q->asks[i], &matched) : want(c, &q->asks[i]);
+			err = q->asks[i].off ? off(c, &q->asks[i], &matched)
+					     : kernel_change_want(c, &q->asks[i]);
 			if (matched)
 				c->answer.matched[i / 64] |= (uint64_t)1 << i % 64;
 		}
@@ -249,7 +251,7 @@ static int switch_all(struct change *c)
 	return err;
 }
 
-static int change(struct change *c, const struct wm_kernel_question *q)
+static int kernel_change_make(struct change *c, const struct wm_kernel_question *q)
 {
 	struct serving *s = c->s;
 	int err;
@@ -266,7 +268,7 @@ static int change(struct change *c, const struct wm_kernel_question *q)
 	return err;
 }
 
-static void answer(struct change *c, struct member *m, int err)
+static void kernel_change_answer(struct change *c, struct member *m, int err)
 {
 	struct wm_msg_kernel_changed *a = &c->answer;
 
@@ -291,7 +293,7 @@ void wm_serving_change_kernel(struct serving *s, struct member *m)
 	if (q && c && wm_kernel_question_read(m->change, h.bytes, q)) {
 		*c = (struct change){
 		    .s = s,
-		    .words = {on_words, &c->answer},
+		    .words = {kernel_change_on_words, &c->answer},
 		    .answer.h = {WM_MSG_KERNEL_CHANGED, sizeof(c->answer)},
 		    .diag.offset = -1,
 		    .is_first = !s->kernel_events,
@@ -303,8 +305,8 @@ void wm_serving_change_kernel(struct serving *s, struct member *m)
 			       .kernel_only = true,
 			       .running = true},
 		};
-		err = change(c, q);
-		answer(c, m, err);
+		err = kernel_change_make(c, q);
+		kernel_change_answer(c, m, err);
 	}
 	wm_app_end(m->app);
 	free(c);

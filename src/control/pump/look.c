@@ -40,7 +40,7 @@ static uint64_t a_moment_ago(struct serving *s)
 	return now > ticks ? now - ticks : 0;
 }
 
-static void write_all(struct serving *s)
+static void pump_look_write_all(struct serving *s)
 {
 	uint64_t moment = a_moment_ago(s);
 
@@ -60,7 +60,7 @@ void wm_serving_answer_look(struct serving *s)
 		return;
 	s->look = false;
 	if (!wm_serving_is_full(s))
-		write_all(s);
+		pump_look_write_all(s);
 	wm_serving_totals(s);
 	r.clock = s->written;
 	r.totals = s->totals;

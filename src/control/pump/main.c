@@ -67,7 +67,7 @@ void wm_serving_trouble(struct serving *s, const char *fmt, ...)
  * ------------------------------------------------------------------ */
 
 /* Reads every EVENT message that was sent before this round collected its parts. */
-static void before_write(void *data)
+static void pump_main_before_write(void *data)
 {
 	struct serving *s = data;
 
@@ -220,7 +220,7 @@ static void on_order(int fd, uint32_t events, void *data)
 		wm_serving_follow(s, (const void *)s->order, (size_t)n);
 }
 
-static void on_signal(int signo, pid_t from, void *data)
+static void pump_main_on_signal(int signo, pid_t from, void *data)
 {
 	struct serving *s = data;
 
@@ -246,7 +246,7 @@ static int begin_waiting(struct serving *s)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	err = wm_loop_create(&s->loop);
 	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
-		err = wm_loop_signal(s->loop, signals[i], on_signal, s, NULL);
+		err = wm_loop_signal(s->loop, signals[i], pump_main_on_signal, s, NULL);
 	if (err == 0)
 		err = wm_loop_fd(s->loop, s->channel, EPOLLIN, on_order, s, &s->order_watch);
 	if (err == 0)
@@ -277,7 +277,7 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	struct wm_calibration fit;
 	struct wm_pump_options pump = {
 	    .clock_kind = kind,
-	    .before_write = before_write,
+	    .before_write = pump_main_before_write,
 	    .data = s,
 	};
 	struct wm_trace_options trace;
@@ -326,7 +326,7 @@ static int create_sources(struct serving *s, struct wm_diag *diag)
 	return err;
 }
 
-static int begin(struct serving *s)
+static int pump_main_begin(struct serving *s)
 {
 	struct wm_report r = {.kind = WM_REPORT_READY};
 	struct wm_diag diag = {.offset = -1};
@@ -361,7 +361,7 @@ static int begin(struct serving *s)
 }
 
 /* Tells processes that still run to disable their sites and to send BYE. */
-static void leave(struct serving *s)
+static void pump_main_leave(struct serving *s)
 {
 	uint64_t until;
 
@@ -412,7 +412,7 @@ void wm_serving_totals(struct serving *s)
 	t->duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 }
 
-static int close_trace(struct serving *s)
+static int pump_main_close_trace(struct serving *s)
 {
 	struct wm_report r = {.kind = WM_REPORT_DONE};
 	struct wm_pump_totals pump;
@@ -437,7 +437,7 @@ static int close_trace(struct serving *s)
 	return err;
 }
 
-static void release(struct serving *s)
+static void pump_main_release(struct serving *s)
 {
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
@@ -463,16 +463,16 @@ int wm_recording_main(const struct wm_recording_options *o, int channel)
 	s->o = o;
 	s->channel = channel;
 	s->order = calloc(1, WM_ORDER_BYTES_MAX); /* pages that are never touched cost nothing */
-	err = s->order ? begin(s) : -ENOMEM;
+	err = s->order ? pump_main_begin(s) : -ENOMEM;
 	if (err == 0) {
 		while (!s->stop) {
 			(void)wm_loop_step(s->loop, s->snapshot ? 0 : s->wait_ms);
 			one_round(s);
 		}
-		leave(s);
-		err = close_trace(s);
+		pump_main_leave(s);
+		err = pump_main_close_trace(s);
 	}
-	release(s);
+	pump_main_release(s);
 	free(s);
 	return err;
 }

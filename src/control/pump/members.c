@@ -71,7 +71,7 @@ static void evict_oldest_new(struct serving *s)
 	}
 }
 
-static void add_member(struct serving *s, int sock)
+static void members_add(struct serving *s, int sock)
 {
 	struct member *m = calloc(1, sizeof(*m));
 
@@ -104,7 +104,7 @@ void wm_serving_pause_accepting(struct serving *s)
 }
 
 /* Accepts a connection. Returns 1: more may be queued; 0: no more; or -errno. */
-static int accept_some(struct serving *s)
+static int members_accept_some(struct serving *s)
 {
 	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
 		int sock =
@@ -114,13 +114,13 @@ static int accept_some(struct serving *s)
 			continue;
 		if (sock < 0)
 			return errno == EAGAIN ? 0 : -errno;
-		add_member(s, sock);
+		members_add(s, sock);
 		s->accepted++;
 	}
 	return 1;
 }
 
-static void say_refused(struct serving *s, int err)
+static void members_say_refused(struct serving *s, int err)
 {
 	if (s->totals.nr_refused++ == 0)
 		wm_serving_trouble(s,
@@ -132,12 +132,12 @@ static void say_refused(struct serving *s, int err)
 void wm_serving_on_connection(int fd, uint32_t events, void *data)
 {
 	struct serving *s = data;
-	int got = accept_some(s);
+	int got = members_accept_some(s);
 
 	(void)fd;
 	(void)events;
 	if (got < 0) {
-		say_refused(s, got);
+		members_say_refused(s, got);
 		s->accept_blocked = true;
 	}
 	if (got < 0 || s->accepted >= ACCEPT_PER_ROUND)
@@ -153,7 +153,7 @@ void wm_serving_resume_accepting(struct serving *s)
 }
 
 /* Adds the member's counters to the totals. */
-static void account(struct serving *s, struct member *m)
+static void members_account(struct serving *s, struct member *m)
 {
 	uint64_t missed = wm_app_filtered_missing(m->app);
 	struct wm_report r = {.kind = WM_REPORT_JOINED, .pid = wm_app_pid(m->app)};
@@ -177,11 +177,11 @@ static void account_unpatched(struct serving *s, const struct member *m)
 	s->totals.nr_unwanted += (flags & WM_HELLO_NOPATCH) && (flags & WM_HELLO_UNWANTED);
 }
 
-static void farewell(struct serving *s, struct member *m)
+static void members_farewell(struct serving *s, struct member *m)
 {
 	const char *violation = wm_app_violation(m->app);
 
-	account(s, m);
+	members_account(s, m);
 	wm_serving_change_gone(s, m);
 	s->totals.sites_refused += wm_app_synced(m->app)->nr_refused;
 	account_unpatched(s, m);
@@ -212,7 +212,7 @@ void wm_serving_settle(struct serving *s, bool keep_dead)
 		struct member *m = *link;
 		bool ended = wm_app_state(m->app) == WM_APP_ENDED;
 
-		account(s, m);
+		members_account(s, m);
 		if (ended && keep_dead && keeps_dead(s, m, ++nr_dead)) {
 			link = &m->next;
 			continue;
@@ -222,7 +222,7 @@ void wm_serving_settle(struct serving *s, bool keep_dead)
 			continue;
 		}
 		*link = m->next;
-		farewell(s, m);
+		members_farewell(s, m);
 	}
 }
 
@@ -233,7 +233,7 @@ void wm_serving_take_last(struct serving *s)
 
 	wm_serving_pause_accepting(s);
 	do {
-		got = accept_some(s);
+		got = members_accept_some(s);
 		before = s->nr_members;
 		/*
 		 * Serves each member once, new ones last; a member that keeps sending cannot delay
@@ -245,7 +245,7 @@ void wm_serving_take_last(struct serving *s)
 		wm_serving_settle(s, false);
 	} while (got > 0 || (got < 0 && s->nr_members < before));
 	if (got < 0)
-		say_refused(s, got);
+		members_say_refused(s, got);
 }
 
 void wm_serving_drop_members(struct serving *s)

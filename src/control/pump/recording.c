@@ -29,7 +29,7 @@ uint64_t wm_recording_lost(const struct wm_recording_totals *t)
 	return sum;
 }
 
-static int by_value(const void *a, const void *b)
+static int pump_recording_by_value(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
@@ -44,7 +44,7 @@ static void close_others(int *keep, size_t nr)
 {
 	unsigned next = 3;
 
-	qsort(keep, nr, sizeof(*keep), by_value);
+	qsort(keep, nr, sizeof(*keep), pump_recording_by_value);
 	for (size_t i = 0; i < nr; i++) {
 		if (keep[i] < (int)next)
 			continue;
@@ -155,7 +155,7 @@ static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 	return pid;
 }
 
-static void reap(pid_t pid)
+static void pump_recording_reap(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -187,7 +187,7 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 		return 0;
 	}
 	wm_recording_done(&r);
-	reap(r.pid);
+	pump_recording_reap(r.pid);
 	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
 		return wm_diag_set(diag, -ECHILD, NULL, -1,
 				   "the pump process exited before it was ready");

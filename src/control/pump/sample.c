@@ -22,8 +22,8 @@ struct samples {
 	size_t nr_watches;
 };
 
-static int create(void *options, const struct wm_source_host *host, void **ret,
-		  struct wm_diag *diag)
+static int pump_sample_create(void *options, const struct wm_source_host *host, void **ret,
+			      struct wm_diag *diag)
 {
 	const struct serving *s = host->data;
 	struct samples *m = calloc(1, sizeof(*m));
@@ -47,7 +47,7 @@ static int create(void *options, const struct wm_source_host *host, void **ret,
 	return 0;
 }
 
-static void destroy(void *source)
+static void pump_sample_destroy(void *source)
 {
 	struct samples *m = source;
 
@@ -62,7 +62,7 @@ static void destroy(void *source)
 /* --- rings ----------------------------------------------------------------------------------- */
 
 /* Wakes the loop. A ring without a writer would wake it for ever, so its watch is removed. */
-static void on_ring(int fd, uint32_t events, void *data)
+static void pump_sample_on_ring(int fd, uint32_t events, void *data)
 {
 	struct wm_watch **watch = data;
 
@@ -73,7 +73,7 @@ static void on_ring(int fd, uint32_t events, void *data)
 	*watch = NULL;
 }
 
-static int watch_rings(struct samples *m)
+static int pump_sample_watch_rings(struct samples *m)
 {
 	struct wm_sampler *sampler = wm_sample_source_sampler(m->source);
 	size_t nr = wm_sampler_nr_cpus(sampler);
@@ -85,13 +85,13 @@ static int watch_rings(struct samples *m)
 	m->nr_watches = nr;
 	for (size_t i = 0; i < nr && !err; i++)
 		if (wm_sampler_ring(sampler, i))
-			err = wm_loop_fd(m->loop, wm_sampler_fd(sampler, i), EPOLLIN, on_ring,
-					 &m->watches[i], &m->watches[i]);
+			err = wm_loop_fd(m->loop, wm_sampler_fd(sampler, i), EPOLLIN,
+					 pump_sample_on_ring, &m->watches[i], &m->watches[i]);
 	return err;
 }
 
-static int begin(struct samples *m, const struct wm_order_sample *o, size_t bytes,
-		 struct wm_diag *diag)
+static int pump_sample_begin(struct samples *m, const struct wm_order_sample *o, size_t bytes,
+			     struct wm_diag *diag)
 {
 	struct wm_sampling_whom whom;
 	struct wm_kernel_text text;
@@ -103,14 +103,14 @@ static int begin(struct samples *m, const struct wm_order_sample *o, size_t byte
 	whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->alone, o->on_exec};
 	err = wm_sampling_begin(m->sampling, m->source, &whom,
 				wm_kernel_text_find(&text) ? NULL : &text, diag);
-	return err ? err : watch_rings(m);
+	return err ? err : pump_sample_watch_rings(m);
 }
 
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes)
 {
 	struct wm_report r = {.kind = WM_REPORT_SAMPLING};
 	struct wm_diag diag = {.offset = -1};
-	int err = begin(s->sources[WM_SOURCE_SAMPLES], o, bytes, &diag);
+	int err = pump_sample_begin(s->sources[WM_SOURCE_SAMPLES], o, bytes, &diag);
 
 	r.err = err < 0 ? err : 0;
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s", wm_words_of(r.err, &diag));
@@ -118,7 +118,7 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	wm_serving_keep_symbols(s);
 }
 
-static int do_round(void *source, enum wm_source_round what)
+static int pump_sample_do_round(void *source, enum wm_source_round what)
 {
 	struct samples *m = source;
 
@@ -126,7 +126,7 @@ static int do_round(void *source, enum wm_source_round what)
 				    : wm_sample_source_round(m->source);
 }
 
-static void stop(void *source)
+static void pump_sample_stop(void *source)
 {
 	struct samples *m = source;
 
@@ -134,21 +134,21 @@ static void stop(void *source)
 		wm_sampler_stop(wm_sample_source_sampler(m->source));
 }
 
-static void totals(const void *source, struct wm_source_totals *ret)
+static void pump_sample_totals(const void *source, struct wm_source_totals *ret)
 {
 	const struct samples *m = source;
 
 	wm_sample_source_totals(m->source, ret);
 }
 
-static void finish(void *source)
+static void pump_sample_finish(void *source)
 {
 	struct samples *m = source;
 	struct wm_source_totals t;
 
-	stop(m);
+	pump_sample_stop(m);
 	(void)wm_sample_source_finish(m->source); /* errors are in the totals */
-	totals(m, &t);
+	pump_sample_totals(m, &t);
 	if (wm_sampling_count(m->sampling))
 		wm_trace_writer_samples(m->writer, wm_sampler_regs(),
 					t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
@@ -167,7 +167,7 @@ static bool is_asked(const void *options)
 	return wm_sampling_count(options) != 0;
 }
 
-static void explain(const struct wm_source_result *r, const struct wm_words *words)
+static void pump_sample_explain(const struct wm_source_result *r, const struct wm_words *words)
 {
 	const struct wm_source_totals *t = r->totals;
 	uint64_t throttled = t->more[WM_SAMPLE_MORE_THROTTLED];
@@ -188,11 +188,11 @@ static void explain(const struct wm_source_result *r, const struct wm_words *wor
 const struct wm_source_ops wm_source_samples = {
     .label = "samples",
     .is_asked = is_asked,
-    .explain = explain,
-    .create = create,
-    .destroy = destroy,
-    .round = do_round,
-    .stop = stop,
-    .finish = finish,
-    .totals = totals,
+    .explain = pump_sample_explain,
+    .create = pump_sample_create,
+    .destroy = pump_sample_destroy,
+    .round = pump_sample_do_round,
+    .stop = pump_sample_stop,
+    .finish = pump_sample_finish,
+    .totals = pump_sample_totals,
 };

@@ -48,7 +48,8 @@ struct check {
 	struct wm_diag *diag;
 };
 
-static int check_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
+static int check_filters_of_event(const struct wm_class *c, const struct wm_elf_event *e,
+				  void *data)
 {
 	struct check *check = data;
 
@@ -58,7 +59,7 @@ static int check_event(const struct wm_class *c, const struct wm_elf_event *e, v
 int wm_recorder_check_filters(const struct wm_recorder_plan *plan, struct wm_diag *diag)
 {
 	struct check check = {plan->events->rules, diag};
-	int err = wm_recorder_each_event(plan, check_event, &check);
+	int err = wm_recorder_each_event(plan, check_filters_of_event, &check);
 
 	if (err < 0)
 		diag->where = WM_RECORDER_IN_FILTER;

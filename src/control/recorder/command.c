@@ -9,7 +9,7 @@
 /* A second signal within this time is a duplicate, sent to both the group and its leader. */
 #define AGAIN_NS 100000000u
 
-static void on_end(pid_t pid, int status, void *data)
+static void command_on_end(pid_t pid, int status, void *data)
 {
 	struct wm_command *c = data;
 
@@ -27,7 +27,7 @@ int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *c
 	int err;
 
 	*c = (struct wm_command){.loop = loop, .status = -1, .ended = ended, .data = data};
-	err = wm_loop_child(loop, child->pid, on_end, c, &c->end);
+	err = wm_loop_child(loop, child->pid, command_on_end, c, &c->end);
 	if (err) {
 		wm_child_drop(child);
 		return err;
@@ -41,7 +41,7 @@ int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *c
 }
 
 /* Sends a signal. The pid is valid until the child is reaped. */
-static void tell(const struct wm_command *c, int signo)
+static void command_tell(const struct wm_command *c, int signo)
 {
 	if (c->pid)
 		(void)kill(c->pid, signo);
@@ -54,18 +54,18 @@ bool wm_command_signal(struct wm_command *c, int signo, pid_t from)
 	if (!c->told_ns) {
 		c->told_ns = now;
 		if (from != 0)
-			tell(c, signo);
+			command_tell(c, signo);
 		return true;
 	}
 	if (now - c->told_ns < AGAIN_NS)
 		return true;
-	tell(c, SIGKILL);
+	command_tell(c, SIGKILL);
 	return c->pid != 0;
 }
 
-static void on_grace_over(void *data)
+static void command_on_grace_over(void *data)
 {
-	tell(data, SIGKILL);
+	command_tell(data, SIGKILL);
 }
 
 void wm_command_stop(struct wm_command *c, int signo)
@@ -73,9 +73,9 @@ void wm_command_stop(struct wm_command *c, int signo)
 	if (!c->pid || c->grace)
 		return;
 	if (signo)
-		tell(c, signo);
+		command_tell(c, signo);
 	c->told_ns = c->told_ns ? c->told_ns : wm_clock_monotonic_ns();
 	/* Without memory for a timer there is no grace period. */
-	if (wm_loop_timer(c->loop, WM_COMMAND_GRACE_NS, 0, on_grace_over, c, &c->grace))
-		on_grace_over(c);
+	if (wm_loop_timer(c->loop, WM_COMMAND_GRACE_NS, 0, command_on_grace_over, c, &c->grace))
+		command_on_grace_over(c);
 }

@@ -147,7 +147,7 @@ static struct needed needed_by(const struct wm_recorder_plan *plan)
 }
 
 /* The value of a variable in an environment; NULL when it is not set. */
-static const char *variable(char *const *environment, const char *name)
+static const char *environment_variable(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -164,7 +164,8 @@ static const char *variable(char *const *environment, const char *name)
 static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 			 struct wm_diag *diag)
 {
-	const char *before = variable(plan->environment, "LD_PRELOAD"), *list = plan->preload;
+	const char *before = environment_variable(plan->environment, "LD_PRELOAD"),
+		   *list = plan->preload;
 	struct needed needed;
 	int err = 0;
 
@@ -194,7 +195,7 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 static int session_value(const struct wm_recorder_plan *plan, const char *session,
 			 struct wm_text *t)
 {
-	const char *before = variable(plan->environment, WM_SESSION_ENV);
+	const char *before = environment_variable(plan->environment, WM_SESSION_ENV);
 
 	if (before && *before) {
 		wm_text_str(t, before);
@@ -220,7 +221,7 @@ void wm_recorder_env_free(char **environment)
 }
 
 /* Appends "NAME=VALUE"; without a value, the previous one is kept. */
-static int put(char **to, const char *name, const char *value, const char *before)
+static int environment_put(char **to, const char *name, const char *value, const char *before)
 {
 	if (!value || !*value)
 		value = before;
@@ -232,7 +233,7 @@ static int put(char **to, const char *name, const char *value, const char *befor
 static int copy_environment(char *const *from, const char *preload, const char *session,
 			    char ***ret)
 {
-	const char *before = variable(from, "LD_PRELOAD");
+	const char *before = environment_variable(from, "LD_PRELOAD");
 	size_t nr = 0, at = 0;
 	char **to;
 	int put_in = 0;
@@ -247,9 +248,9 @@ static int copy_environment(char *const *from, const char *preload, const char *
 		put_in = to[at++] ? 0 : -ENOMEM;
 	}
 	if (to && put_in >= 0)
-		put_in = put(&to[at], "LD_PRELOAD", preload, before);
+		put_in = environment_put(&to[at], "LD_PRELOAD", preload, before);
 	if (to && put_in >= 0)
-		put_in = put(&to[at + (size_t)put_in], WM_SESSION_ENV, session, NULL);
+		put_in = environment_put(&to[at + (size_t)put_in], WM_SESSION_ENV, session, NULL);
 	if (!to || put_in < 0) {
 		wm_recorder_env_free(to);
 		return -ENOMEM;

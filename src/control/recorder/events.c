@@ -38,12 +38,12 @@ void wm_recorder_events_done(struct wm_recorder_events *e)
 
 /* --- kernel or program -------------------------------------------------------------------- */
 
-static bool begins(const char *s, const char *with)
+static bool recorder_events_begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
-static bool ends(const char *s, const char *with)
+static bool recorder_events_ends(const char *s, const char *with)
 {
 	size_t n = strlen(s), back = strlen(with);
 
@@ -68,12 +68,12 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
 	    "kprobe:", "kretprobe:", "func:",   "eprobe:",    "proc:"};
 
 	*ret_user = glob;
-	if (begins(glob, "user:")) {
+	if (recorder_events_begins(glob, "user:")) {
 		*ret_user = glob + strlen("user:");
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-		if (!begins(glob, kernels[i]))
+		if (!recorder_events_begins(glob, kernels[i]))
 			continue;
 		*ret_user = NULL;
 		return true;
@@ -96,9 +96,10 @@ static bool is_marker(const char *glob)
  */
 static bool is_functions(const char *glob)
 {
-	if (begins(glob, "kernel:"))
+	if (recorder_events_begins(glob, "kernel:"))
 		glob += strlen("kernel:");
-	return begins(glob, FUNCTIONS) && !ends(glob, RETURN) && glob[strlen(glob) - 1] != ')';
+	return recorder_events_begins(glob, FUNCTIONS) && !recorder_events_ends(glob, RETURN) &&
+	       glob[strlen(glob) - 1] != ')';
 }
 
 /* --- events of the kernel ---------------------------------------------------------------- */
@@ -159,11 +160,11 @@ static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *de
 }
 
 /* Adds functions through the function tracer, or the graph tracer with ":graph". */
-static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
-			 struct wm_diag *diag)
+static int recorder_events_add_functions(struct wm_recorder_events *e,
+					 const struct wm_recorder_wanted *w, struct wm_diag *diag)
 {
 	char *name = strdup(strstr(w->glob, FUNCTIONS) + strlen(FUNCTIONS));
-	bool graph = name && ends(name, GRAPH);
+	bool graph = name && recorder_events_ends(name, GRAPH);
 	int err;
 
 	if (!name)
@@ -181,7 +182,8 @@ static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_
 }
 
 /* Reports, once per probe for all its places, the arguments that the kernel cannot fetch. */
-static void say_left_out(const struct wm_recorder_events *e, const struct wm_event_defs *defs)
+static void recorder_events_say_left_out(const struct wm_recorder_events *e,
+					 const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
 		size_t places = wm_kernel_events_places(defs, i), k = 0;
@@ -228,8 +230,9 @@ static void say_narrowed(const struct wm_recorder_events *e, const struct wm_eve
 		     def->name, p.paranoid, wm_privilege_cure(&p));
 }
 
-static int sample(struct wm_recorder_events *e, const struct wm_event_def *def, const char *filter,
-		  const struct wm_sampling_how *asked, struct wm_diag *diag)
+static int recorder_events_sample(struct wm_recorder_events *e, const struct wm_event_def *def,
+				  const char *filter, const struct wm_sampling_how *asked,
+				  struct wm_diag *diag)
 {
 	struct wm_sampling_how how = *asked;
 	int got = 0;
@@ -254,7 +257,7 @@ static int sample_defs(struct wm_recorder_events *e, const struct wm_event_defs 
 		int err;
 
 		*diag = (struct wm_diag){.offset = -1};
-		err = sample(e, &defs->defs[i], w->filter, &w->how, diag);
+		err = recorder_events_sample(e, &defs->defs[i], w->filter, &w->how, diag);
 		nr_lacking += err == -ENOENT && w->filter;
 		if (err == -ENOENT && w->filter)
 			continue;
@@ -301,7 +304,7 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && got < 0; i++) {
 		got = wm_event_name_resolve(&space, names[i], &defs, diag);
 		if (got > 0)
-			got = sample(e, &defs.defs[defs.nr - 1], NULL, how, diag);
+			got = recorder_events_sample(e, &defs.defs[defs.nr - 1], NULL, how, diag);
 		if (got >= 0 && !e->quiet)
 			wm_words_say(e->words, "sampling %s%s", names[i],
 				     i ? " (cpu:cycles is not available here)" : "");
@@ -352,8 +355,10 @@ static int want_of(struct wm_recorder_events *e, unsigned source,
 /* --- one name --------------------------------------------------------------------------------- */
 
 /* Adds the events of a name. Returns their number or -errno. */
-static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
-		     const struct wm_event_defs *defs, bool outright, struct wm_diag *diag)
+static int recorder_events_switch_on(struct wm_recorder_events *e,
+				     const struct wm_recorder_wanted *w,
+				     const struct wm_event_defs *defs, bool outright,
+				     struct wm_diag *diag)
 {
 	unsigned source = find_source(w->glob, defs->nr ? &defs->defs[0] : NULL);
 	int err;
@@ -366,7 +371,7 @@ static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_want
 	if (err)
 		return err;
 	if (is_functions(w->glob) && !defs->nr)
-		return add_functions(e, w, diag);
+		return recorder_events_add_functions(e, w, diag);
 	if (!is_marker(w->glob))
 		return add_defs(e, defs, w, outright, diag);
 	err = wm_kernel_events_add_markers(e->kernel, w->filter, diag);
@@ -434,9 +439,10 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 		  ? 1
 		  : wm_event_name_resolve(&space, w->glob, &defs, diag);
 	if (got > 0) {
-		got = e->later ? ask_later(e, w, &defs, diag) : switch_on(e, w, &defs, !user, diag);
+		got = e->later ? ask_later(e, w, &defs, diag)
+			       : recorder_events_switch_on(e, w, &defs, !user, diag);
 		if (got >= 0 && !e->later)
-			say_left_out(e, &defs);
+			recorder_events_say_left_out(e, &defs);
 		else if (got < 0)
 			(void)wrong_in(got, WM_RECORDER_IN_FILTER, diag);
 		/* In a running recorder, the requesting command has already found the program's
@@ -452,8 +458,9 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 }
 
 /* Adds a rule for programs; its filter is combined with the filter common to all rules. */
-static int add_rule(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
-		    const char *glob, struct wm_diag *diag)
+static int recorder_events_add_rule(struct wm_recorder_events *e,
+				    const struct wm_recorder_wanted *w, const char *glob,
+				    struct wm_diag *diag)
 {
 	struct wm_text both;
 	int got = 0;
@@ -487,13 +494,14 @@ int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_want
 	rule = wm_rules_count(e->rules);
 	if (rule < WM_RULES_NR_MAX)
 		e->in_kernel[rule] = got > 0;
-	got = add_rule(e, w, user, diag);
+	got = recorder_events_add_rule(e, w, user, diag);
 	return got < 0 ? wrong_in(got, WM_RECORDER_IN_FILTER, diag) : 0;
 }
 
 int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag)
 {
-	const char *user, *kernel = begins(glob, "kernel:") ? glob + strlen("kernel:") : glob;
+	const char *user,
+	    *kernel = recorder_events_begins(glob, "kernel:") ? glob + strlen("kernel:") : glob;
 	uint32_t rule = wm_rules_count(e->rules), fixed, nr = 0;
 	int err;
 

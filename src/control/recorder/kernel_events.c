@@ -81,7 +81,8 @@ struct wm_kernel_source_event *wm_kernel_events_find(const struct wm_kernel_even
 	return NULL;
 }
 
-static bool is_there(const struct wm_kernel_events *k, const char *system, const char *event)
+static bool kernel_events_is_there(const struct wm_kernel_events *k, const char *system,
+				   const char *event)
 {
 	return wm_kernel_events_find(k, system, event) != NULL;
 }
@@ -114,7 +115,7 @@ int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, co
 	char *text;
 	int err;
 
-	if (is_there(k, system, event))
+	if (kernel_events_is_there(k, system, event))
 		return 0;
 	err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
 	if (err)
@@ -124,7 +125,7 @@ int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, co
 	return err;
 }
 
-static char *copy(struct wm_kernel_events *k, const char *text)
+static char *kernel_events_copy(struct wm_kernel_events *k, const char *text)
 {
 	return text ? wm_arena_copy(&k->arena, text, strlen(text)) : NULL;
 }
@@ -140,9 +141,9 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 	struct wm_kernel_switch *s = &k->switches[event];
 	int err;
 
-	s->system = copy(k, e->system);
-	s->event = copy(k, e->name);
-	s->called = copy(k, e->called);
+	s->system = kernel_events_copy(k, e->system);
+	s->event = kernel_events_copy(k, e->name);
+	s->called = kernel_events_copy(k, e->called);
 	if (!s->system || !s->event || (e->called && !s->called))
 		return -ENOMEM;
 	if (k->changing)
@@ -159,15 +160,15 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 }
 
 /* Removes the last `nr` events, which could not be enabled. */
-static int forget(struct wm_kernel_events *k, uint32_t nr, int err)
+static int kernel_events_forget(struct wm_kernel_events *k, uint32_t nr, int err)
 {
 	while (k->nr_events > nr)
 		wm_kernel_switch_done(&k->switches[--k->nr_events]);
 	return err;
 }
 
-static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def *def,
-			  const char *filter, struct wm_diag *diag)
+static int kernel_events_add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def *def,
+					const char *filter, struct wm_diag *diag)
 {
 	const struct wm_instance_event e = {def->system, def->event, NULL};
 	const struct wm_kernel_source_event *there =
@@ -182,7 +183,7 @@ static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def 
 	err = wm_kernel_events_remember(k, def->system, def->event, diag);
 	if (!err)
 		err = enable(k, &e, before, filter, diag);
-	return err ? forget(k, before, err) : 0;
+	return err ? kernel_events_forget(k, before, err) : 0;
 }
 
 /* --- probes -------------------------------------------------------------------- */
@@ -268,8 +269,8 @@ struct made {
 };
 
 /* Adds a place to the first event that fetches the same types, or creates a new event for it. */
-static int place(struct wm_kernel_events *k, const struct wm_event_def *def, struct made *made,
-		 size_t *nr, struct wm_diag *diag)
+static int kernel_events_place(struct wm_kernel_events *k, const struct wm_event_def *def,
+			       struct made *made, size_t *nr, struct wm_diag *diag)
 {
 	int err;
 
@@ -305,15 +306,15 @@ static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs
 	if (!err)
 		err = wm_kernel_events_dynamic(k, diag);
 	for (size_t i = 0; i < nr_defs && !err; i++)
-		err = place(k, &defs[i], made, &nr, diag);
+		err = kernel_events_place(k, &defs[i], made, &nr, diag);
 	for (size_t i = 0; i < nr && !err; i++) {
 		const struct wm_instance_event e = {made[i].system, made[i].event, defs->name};
 
-		k->switches[before + i].path = copy(k, defs->path);
+		k->switches[before + i].path = kernel_events_copy(k, defs->path);
 		err = enable(k, &e, before + (uint32_t)i, filter, diag);
 	}
 	free(made);
-	return err ? forget(k, before, err) : 0;
+	return err ? kernel_events_forget(k, before, err) : 0;
 }
 
 size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first)
@@ -336,7 +337,7 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 		    "%s can be counted ('waymark stat -e %s'), or sampled: add -F HZ or "
 		    "-c N",
 		    defs->name, defs->name);
-	return add_tracepoint(k, defs, filter, diag);
+	return kernel_events_add_tracepoint(k, defs, filter, diag);
 }
 
 /*
@@ -368,7 +369,7 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 	bool in_top = false;
 	int err;
 
-	if (is_there(k, "ftrace", "print"))
+	if (kernel_events_is_there(k, "ftrace", "print"))
 		return 0;
 	if (wm_instance_copy_markers(k->instance) < 0) {
 		in_top = true;

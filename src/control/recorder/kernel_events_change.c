@@ -79,7 +79,7 @@ int wm_kernel_events_stage(struct wm_kernel_events *k, uint32_t event, const cha
 	return 0;
 }
 
-static bool same(const char *a, const char *b)
+static bool events_change_same(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -92,7 +92,8 @@ int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_eve
 	for (uint32_t i = 0; !err && i < k->nr_events; i++) {
 		const struct wm_kernel_switch *s = &k->switches[i];
 
-		if (!s->called || !same(s->called, def->name) || !same(s->path, def->path))
+		if (!s->called || !events_change_same(s->called, def->name) ||
+		    !events_change_same(s->path, def->path))
 			continue;
 		err = wm_kernel_events_stage(k, i, filter, diag);
 		nr++;
@@ -106,7 +107,7 @@ int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_eve
  * Whether a glob matches the name. A glob without a colon is compared with the part after the
  * name's first colon.
  */
-static bool is_called(const char *glob, const char *name)
+static bool events_change_is_called(const char *glob, const char *name)
 {
 	const char *last = strchr(name, ':');
 
@@ -129,22 +130,23 @@ static bool is_call(const char *glob, const struct wm_kernel_source_event *e)
 		if (strncmp(e->name, phases[i][0], n) != 0)
 			continue;
 		(void)snprintf(name, sizeof(name), "syscall:%s", e->name + n);
-		if (is_called(glob, name))
+		if (events_change_is_called(glob, name))
 			return true;
 		(void)snprintf(name, sizeof(name), "syscall:%s:%s", e->name + n, phases[i][1]);
-		return is_called(glob, name);
+		return events_change_is_called(glob, name);
 	}
 	return false;
 }
 
-static bool is_meant(const char *glob, const struct wm_kernel_source_event *e,
-		     const struct wm_kernel_switch *s)
+static bool events_change_is_meant(const char *glob, const struct wm_kernel_source_event *e,
+				   const struct wm_kernel_switch *s)
 {
 	char name[NAME_BYTES];
 
 	(void)snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
-	return is_called(glob, name) || is_call(glob, e) ||
-	       (s->called && (is_called(glob, s->called) || !strcmp(glob, s->called)));
+	return events_change_is_called(glob, name) || is_call(glob, e) ||
+	       (s->called &&
+		(events_change_is_called(glob, s->called) || !strcmp(glob, s->called)));
 }
 
 uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint32_t *ret_fixed)
@@ -155,7 +157,7 @@ uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint
 	for (uint32_t i = 0; i < k->nr_events; i++) {
 		struct wm_kernel_switch *s = &k->switches[i];
 
-		if (!is_meant(glob, &k->events[i], s))
+		if (!events_change_is_meant(glob, &k->events[i], s))
 			continue;
 		if (!s->event)
 			++*ret_fixed;
@@ -186,8 +188,8 @@ uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k)
 /* --- commit ----------------------------------------------------------------------------------- */
 
 /* Declares new events to the source. */
-static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
-		   struct wm_diag *diag)
+static int events_change_declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
+				 struct wm_diag *diag)
 {
 	int err = 0;
 
@@ -199,8 +201,8 @@ static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
 }
 
 /* Sets one event in the kernel to the staged state or, with `back`, to the previous one. */
-static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s, bool back,
-	       struct wm_diag *diag)
+static int events_change_put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s,
+			     bool back, struct wm_diag *diag)
 {
 	const struct wm_instance_event e = {s->system, s->event, s->called};
 	const struct wm_event_filter *f = back ? &s->filter : &s->next;
@@ -232,7 +234,7 @@ static void undo(struct wm_kernel_events *k, struct wm_kernel_source *source, ui
 
 		if (!s->staged)
 			continue;
-		(void)put(k, s, true, NULL);
+		(void)events_change_put(k, s, true, NULL);
 		(void)sift(k, source, i, s->filter.rest, s->filter.rest_bytes);
 	}
 }
@@ -250,7 +252,7 @@ static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, st
 		if (s->wanted)
 			err = sift(k, source, i, s->whole, s->whole_bytes);
 		if (!err)
-			err = put(k, s, false, diag);
+			err = events_change_put(k, s, false, diag);
 		if (err) {
 			undo(k, source, i + 1);
 			return err;
@@ -263,7 +265,7 @@ static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, st
  * Called after a change: the source stops evaluating the parts of filters that the kernel
  * evaluates.
  */
-static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
+static void events_change_settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++) {
 		struct wm_kernel_switch *s = &k->switches[i];
@@ -288,7 +290,7 @@ static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source *source,
 			    struct wm_diag *diag)
 {
-	int err = declare(k, source, diag);
+	int err = events_change_declare(k, source, diag);
 
 	if (!err) {
 		wm_kernel_source_drain(source);
@@ -296,7 +298,7 @@ int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source 
 	}
 	if (!err) {
 		wm_kernel_source_drain(source);
-		settle(k, source);
+		events_change_settle(k, source);
 	}
 	wm_kernel_events_abandon(k);
 	return err;

@@ -152,7 +152,7 @@ int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, boo
 
 /* --- synthetic events -------------------------------------------------------------- */
 
-static bool is_word(char c)
+static bool trigger_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -188,13 +188,14 @@ int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definitio
 }
 
 /* Replaces the users' names of synthetic events by their names in the kernel. */
-static void put_names(const struct wm_kernel_events *k, const char *text, struct wm_text *to)
+static void trigger_put_names(const struct wm_kernel_events *k, const char *text,
+			      struct wm_text *to)
 {
 	while (*text) {
 		size_t n = 0;
 		const char *put = NULL;
 
-		while (is_word(text[n]))
+		while (trigger_is_word(text[n]))
 			n++;
 		for (uint32_t i = 0; n && i < k->nr_synthetics; i++)
 			if (strlen(k->synthetics[i].name) == n &&
@@ -214,7 +215,7 @@ static void put_names(const struct wm_kernel_events *k, const char *text, struct
  * Splits "sched:sched_switch:stacktrace" into system, event and rest. Returns false for other
  * forms.
  */
-static bool split(const char *text, char *system, char *event, const char **ret_rest)
+static bool trigger_split(const char *text, char *system, char *event, const char **ret_rest)
 {
 	size_t n = strcspn(text, ":"), m = text[n] ? strcspn(text + n + 1, ":") : 0;
 
@@ -229,7 +230,7 @@ static bool split(const char *text, char *system, char *event, const char **ret_
 	return true;
 }
 
-static bool begins(const char *text, const char *with)
+static bool trigger_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -242,11 +243,11 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 	char file[2 * WM_TRACEFS_NAME_MAX + 32];
 	const char **more, *rest;
 
-	if (begins(trigger, "stacktrace"))
+	if (trigger_begins(trigger, "stacktrace"))
 		return expect_kernel_stacks(k, diag);
-	if (begins(trigger, "snapshot"))
+	if (trigger_begins(trigger, "snapshot"))
 		k->has_snapshot = true;
-	if (begins(trigger, "hist:")) {
+	if (trigger_begins(trigger, "hist:")) {
 		more = wm_arena_grow(&k->arena, (void *)k->histograms, k->nr_histograms,
 				     sizeof(*more));
 		if (!more)
@@ -259,11 +260,11 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 		k->nr_histograms++;
 		return 0;
 	}
-	if (begins(trigger, "enable_event:")) {
+	if (trigger_begins(trigger, "enable_event:")) {
 		(void)snprintf(event, sizeof(event),
 			       "%.*s:", (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
 			       trigger + strlen("enable_event:"));
-		if (!split(strcat(event, "x"), system, event, &rest))
+		if (!trigger_split(strcat(event, "x"), system, event, &rest))
 			return 0; /* not an error here: the kernel will report it */
 		return wm_kernel_events_remember(k, system, event, diag);
 	}
@@ -279,7 +280,7 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	uint64_t id;
 	int err;
 
-	if (!split(text, system, event, &rest))
+	if (!trigger_split(text, system, event, &rest))
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
 		    "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], such as "
@@ -289,7 +290,7 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	if (err)
 		return err;
 	wm_text_init(&trigger);
-	put_names(k, rest, &trigger);
+	trigger_put_names(k, rest, &trigger);
 	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
 	/* The column is valid in the user's text only if no name was replaced. */
 	if (err && diag && diag->column)

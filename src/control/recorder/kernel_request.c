@@ -21,7 +21,7 @@ void wm_kernel_asks_done(struct wm_kernel_asks *a)
 	wm_text_done(&a->body);
 }
 
-static void put(struct wm_text *t, const char *text)
+static void kernel_request_put(struct wm_text *t, const char *text)
 {
 	wm_text_add(t, text ? text : "", text ? strlen(text) + 1 : 1);
 }
@@ -34,8 +34,8 @@ int wm_kernel_asks_add(struct wm_kernel_asks *a, const char *name, const char *f
 				   "more than %u kernel events in one change: split it",
 				   WM_KERNEL_ASKS_MAX);
 	wm_text_char(&a->body, off ? '-' : '+');
-	put(&a->body, name);
-	put(&a->body, filter);
+	kernel_request_put(&a->body, name);
+	kernel_request_put(&a->body, filter);
 	a->nr++;
 	return a->body.failed ? -ENOMEM : 0;
 }
@@ -53,8 +53,8 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 				   "cannot determine the current folder: %s", strerror(errno));
 	wm_text_init(&t);
 	wm_text_add(&t, &head, sizeof(head));
-	put(&t, folder);
-	put(&t, search);
+	kernel_request_put(&t, folder);
+	kernel_request_put(&t, search);
 	wm_text_add(&t, asks->body.data, asks->body.bytes);
 	head.h.bytes = (uint32_t)t.bytes;
 	if (t.failed)
@@ -80,7 +80,7 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 }
 
 /* Returns the text at *at and moves *at after it; NULL when it is not terminated. */
-static const char *take(const char **at, const char *end)
+static const char *kernel_request_take(const char **at, const char *end)
 {
 	const char *text = *at, *nul = memchr(text, '\0', (size_t)(end - text));
 
@@ -100,8 +100,8 @@ bool wm_kernel_question_read(const void *message, size_t bytes, struct wm_kernel
 	memcpy(&head, message, sizeof(head));
 	if (!head.nr_asks || head.nr_asks > WM_KERNEL_ASKS_MAX)
 		return false;
-	ret->folder = take(&at, end);
-	ret->search = ret->folder ? take(&at, end) : NULL;
+	ret->folder = kernel_request_take(&at, end);
+	ret->search = ret->folder ? kernel_request_take(&at, end) : NULL;
 	ret->nr = head.nr_asks;
 	for (uint32_t i = 0; ret->search && i < ret->nr; i++) {
 		struct wm_kernel_ask *ask = &ret->asks[i];
@@ -109,8 +109,8 @@ bool wm_kernel_question_read(const void *message, size_t bytes, struct wm_kernel
 		if (at == end || (*at != '+' && *at != '-'))
 			return false;
 		ask->off = *at++ == '-';
-		ask->name = take(&at, end);
-		ask->filter = ask->name ? take(&at, end) : NULL;
+		ask->name = kernel_request_take(&at, end);
+		ask->filter = ask->name ? kernel_request_take(&at, end) : NULL;
 		if (!ask->filter || !*ask->name)
 			return false;
 		if (!*ask->filter)

@@ -9,7 +9,7 @@
 #include "kernel/counters.h"
 
 /* Appends the threads of a process to the list. */
-static int add_threads(pid_t pid, pid_t **list, size_t *nr)
+static int kernel_tasks_add_threads(pid_t pid, pid_t **list, size_t *nr)
 {
 	pid_t *tids, *more;
 	size_t count;
@@ -42,7 +42,7 @@ int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, s
 		return 0;
 	}
 	for (size_t i = 0; !err && i < plan->nr_pids; i++)
-		err = add_threads(plan->pids[i], ret_tids, ret_nr);
+		err = kernel_tasks_add_threads(plan->pids[i], ret_tids, ret_nr);
 	if (err) {
 		free(*ret_tids);
 		*ret_tids = NULL;
@@ -79,8 +79,8 @@ int wm_recorder_check_numbers(struct wm_diag *diag)
 	    "with -a");
 }
 
-static int follow(const struct wm_recorder_plan *plan, const pid_t *tids, size_t nr,
-		  struct wm_diag *diag)
+static int kernel_tasks_follow(const struct wm_recorder_plan *plan, const pid_t *tids, size_t nr,
+			       struct wm_diag *diag)
 {
 	int err = wm_recorder_check_numbers(diag);
 
@@ -89,7 +89,7 @@ static int follow(const struct wm_recorder_plan *plan, const pid_t *tids, size_t
 	return wm_kernel_events_follow(plan->events->kernel, tids, nr, !plan->nr_tids, diag);
 }
 
-static int start(const struct wm_recorder_plan *plan, struct wm_diag *diag)
+static int kernel_tasks_start(const struct wm_recorder_plan *plan, struct wm_diag *diag)
 {
 	int err = plan->nr_cpus
 		      ? wm_kernel_events_cpus(plan->events->kernel, plan->cpus, plan->nr_cpus, diag)
@@ -111,18 +111,18 @@ int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 	} else if (plan->nr_pids) {
 		err = wm_recorder_threads(plan, &tids, &nr);
 		if (!err && nr)
-			err = follow(plan, tids, nr, diag);
+			err = kernel_tasks_follow(plan, tids, nr, diag);
 		free(tids);
 	} else {
 		return 0; /* wm_recorder_follow_command() starts the recording with CMD */
 	}
-	return err ? err : start(plan, diag);
+	return err ? err : kernel_tasks_start(plan, diag);
 }
 
 int wm_recorder_follow_command(const struct wm_recorder_plan *plan, pid_t child,
 			       struct wm_diag *diag)
 {
-	int err = follow(plan, &child, 1, diag);
+	int err = kernel_tasks_follow(plan, &child, 1, diag);
 
-	return err ? err : start(plan, diag);
+	return err ? err : kernel_tasks_start(plan, diag);
 }

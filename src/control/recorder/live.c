@@ -75,7 +75,7 @@ static bool is_left(const char *path)
 	return left;
 }
 
-static void sweep(const char *base)
+static void live_sweep(const char *base)
 {
 	DIR *dir = opendir(base);
 	const struct dirent *e;
@@ -112,7 +112,7 @@ static int make_in(struct wm_live *l, const char *base)
 
 	if (n < 0 || n >= (int)sizeof(l->path))
 		return -ENAMETOOLONG;
-	sweep(base);
+	live_sweep(base);
 	l->bytes = spare(base, l->bytes);
 	if (l->bytes < WM_LIVE_BYTES_MIN)
 		return -ENOSPC;

@@ -65,7 +65,7 @@ static void say_snapshot(const struct wm_recorder *r, const struct wm_report *re
 			     wm_number_print_about(report->totals.bytes, size), r->plan.dir);
 }
 
-static void on_report(struct wm_recorder *r, const struct wm_report *report)
+static void recorder_on_report(struct wm_recorder *r, const struct wm_report *report)
 {
 	if (r->plan.report)
 		r->plan.report(r->plan.report_data, report);
@@ -112,7 +112,7 @@ static void on_channel(int fd, uint32_t events, void *data)
 	if (r->pump_ended)
 		return;
 	while ((got = wm_recording_read(&r->pump, false, &report)) > 0)
-		on_report(r, &report);
+		recorder_on_report(r, &report);
 	if (got == 0 && !r->done)
 		return;
 	r->is_lost = !r->done;
@@ -121,7 +121,7 @@ static void on_channel(int fd, uint32_t events, void *data)
 
 /* --- CMD -------------------------------------------------------------------------------------- */
 
-static void on_command_end(void *data)
+static void recorder_on_command_end(void *data)
 {
 	wm_recorder_end(data);
 }
@@ -139,7 +139,7 @@ static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom 
 	else if (err < 0)
 		say_unsampled(r, wm_diag_errno(err));
 	while (err == 0 && !r->sampling && wm_recording_read(&r->pump, true, &report) > 0)
-		on_report(r, &report);
+		recorder_on_report(r, &report);
 }
 
 /* Samples the whole machine, or processes that already run. */
@@ -194,7 +194,7 @@ static int start_command(struct wm_recorder *r, struct wm_diag *diag)
 	if (!err && recorded)
 		follow_command(r, child.pid);
 	if (!err)
-		err = wm_command_go(&r->command, r->loop, &child, on_command_end, r);
+		err = wm_command_go(&r->command, r->loop, &child, recorder_on_command_end, r);
 	wm_recorder_env_free(environment);
 	return err ? fail_command(&r->plan, err, diag) : 0;
 }
@@ -218,7 +218,7 @@ static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 /* --- the beginning ------------------------------------------------------------------------------
  */
 
-static int check(const struct wm_recorder_plan *p, struct wm_diag *diag)
+static int recorder_check(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
 	int err = find_command(p, diag);
 	char **environment = NULL;
@@ -279,7 +279,7 @@ int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder *
 		       struct wm_diag *diag)
 {
 	struct wm_recorder *r;
-	int err = check(plan, diag);
+	int err = recorder_check(plan, diag);
 
 	if (err)
 		return err;
@@ -310,7 +310,7 @@ static void on_targets_gone(void *data)
 	wm_recorder_end(data);
 }
 
-static int begin(struct wm_recorder *r, struct wm_diag *diag)
+static int recorder_begin(struct wm_recorder *r, struct wm_diag *diag)
 {
 	const struct wm_recorder_plan *p = &r->plan;
 	int err = 0;
@@ -329,7 +329,7 @@ static int begin(struct wm_recorder *r, struct wm_diag *diag)
 
 int wm_recorder_begin(struct wm_recorder *r, struct wm_diag *diag)
 {
-	int err = begin(r, diag);
+	int err = recorder_begin(r, diag);
 
 	if (err)
 		wm_recorder_end(r);
@@ -383,7 +383,7 @@ static bool is_over(const struct wm_recorder *r, bool command)
 	return r->phase == OVER && !(command && r->command.pid);
 }
 
-static int step(struct wm_recorder *r, int timeout_ms)
+static int recorder_step(struct wm_recorder *r, int timeout_ms)
 {
 	int got = wm_loop_step(r->loop, timeout_ms);
 
@@ -394,7 +394,7 @@ static int step(struct wm_recorder *r, int timeout_ms)
 
 int wm_recorder_step(struct wm_recorder *r, int timeout_ms)
 {
-	int err = is_over(r, true) ? 0 : step(r, timeout_ms);
+	int err = is_over(r, true) ? 0 : recorder_step(r, timeout_ms);
 
 	return err ? err : is_over(r, true);
 }
@@ -409,7 +409,7 @@ static int wait_for(struct wm_recorder *r, bool command, int timeout_ms)
 	while (!is_over(r, command)) {
 		uint64_t now;
 
-		got = step(r, left);
+		got = recorder_step(r, left);
 		if (got < 0)
 			return got;
 		now = wm_clock_monotonic_ns();

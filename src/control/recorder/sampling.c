@@ -94,8 +94,8 @@ static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
  * Sets the filter of an event: the kernel gets its part, and the reader of the samples applies the
  * rest.
  */
-static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
-		      struct wm_diag *diag)
+static int sampling_set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
+			       struct wm_diag *diag)
 {
 	struct wm_event_filter f;
 	int err;
@@ -119,7 +119,7 @@ static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const ch
 	return err;
 }
 
-static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def)
+static bool sampling_is_there(const struct wm_sampling *s, const struct wm_event_def *def)
 {
 	for (size_t i = 0; i < s->defs.nr; i++)
 		if (!strcmp(s->defs.defs[i].name, def->name) &&
@@ -129,7 +129,7 @@ static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def
 }
 
 /* Copies a definition into the list, so that its strings live as long as `s`. */
-static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
+static int sampling_keep(struct wm_sampling *s, const struct wm_sample_event *e)
 {
 	struct wm_sample_event *more =
 	    wm_arena_grow(&s->arena, s->events, s->nr_events, sizeof(*more));
@@ -165,13 +165,13 @@ int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const
 	if (def->type == PERF_TYPE_TRACEPOINT && def->system)
 		err = read_format(s, &e, def, diag);
 	if (!err && filter)
-		err = set_filter(s, &e, filter, diag);
+		err = sampling_set_filter(s, &e, filter, diag);
 	if (err)
 		return err;
 	narrowed = wm_sampler_try(&e.sampled, wm_sample_clockid(s->clock), everywhere, diag);
-	if (narrowed < 0 || is_there(s, def))
+	if (narrowed < 0 || sampling_is_there(s, def))
 		return narrowed < 0 ? narrowed : 0;
-	err = keep(s, &e);
+	err = sampling_keep(s, &e);
 	return err ? err : narrowed;
 }
 
@@ -217,7 +217,7 @@ static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_wh
 	return err;
 }
 
-static void tell(const struct wm_perf_record *r, void *data)
+static void sampling_tell(const struct wm_perf_record *r, void *data)
 {
 	wm_sample_source_tell(data, r);
 }
@@ -241,8 +241,8 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 	 * harmless.
 	 */
 	if (text)
-		wm_running_tell_kernel(text, tell, source);
+		wm_running_tell_kernel(text, sampling_tell, source);
 	if (!whom->on_exec)
-		wm_running_tell(whom->tids, whom->nr_tids, tell, source);
+		wm_running_tell(whom->tids, whom->nr_tids, sampling_tell, source);
 	return whom->on_exec ? 0 : wm_sampler_start(sampler);
 }

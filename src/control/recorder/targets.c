@@ -50,7 +50,7 @@ struct wm_recorder_targets {
 	size_t nr_denied;
 };
 
-static struct seen *find_seen(struct wm_recorder_targets *t, pid_t pid)
+static struct seen *targets_find_seen(struct wm_recorder_targets *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->nr_seen; i++)
 		if (t->seen[i].pid == pid)
@@ -89,7 +89,7 @@ static struct seen *add_seen(struct wm_recorder_targets *t, pid_t pid)
  * -p
  * ------------------------------------------------------------------ */
 
-static void on_end(pid_t pid, int status, void *data)
+static void targets_on_end(pid_t pid, int status, void *data)
 {
 	struct wm_recorder_targets *t = data;
 
@@ -100,7 +100,7 @@ static void on_end(pid_t pid, int status, void *data)
 }
 
 /* Reports why a process is not recorded although it was attached to, and the remedy. */
-static void say_missing(const struct wm_words *w, pid_t pid)
+static void targets_say_missing(const struct wm_words *w, pid_t pid)
 {
 	int outcome = wm_attach_outcome(pid);
 
@@ -140,15 +140,15 @@ uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t)
 
 	for (size_t i = 0; t && !t->plan->all && i < t->nr_seen; i++)
 		if (!t->seen[i].joined) {
-			say_missing(t->plan->words, t->seen[i].pid);
+			targets_say_missing(t->plan->words, t->seen[i].pid);
 			nr++;
 		}
 	return nr;
 }
 
 /* Handles a failure: the caller reports the first one; later ones are reported here. */
-static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const struct wm_diag *why,
-		int *first, struct wm_diag *diag)
+static int targets_fail(const struct wm_recorder_plan *plan, pid_t pid, int err,
+			const struct wm_diag *why, int *first, struct wm_diag *diag)
 {
 	const char *verb = plan->counts ? "count events of" : "record";
 
@@ -198,13 +198,13 @@ int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_dia
 					     : check_runtime(plan->pids[i], &why);
 
 		if (err)
-			(void)fail(plan, plan->pids[i], err, &why, &first, diag);
+			(void)targets_fail(plan, plan->pids[i], err, &why, &first, diag);
 	}
 	return first;
 }
 
-static int attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
-		  struct wm_attach_result *ret, struct wm_diag *diag)
+static int targets_attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
+			  struct wm_attach_result *ret, struct wm_diag *diag)
 {
 	const struct wm_rules *rules = t->changed ? t->changed : t->plan->events->rules;
 
@@ -217,7 +217,7 @@ static int attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
  */
 static int watch_end(struct wm_recorder_targets *t, pid_t pid)
 {
-	int err = wm_loop_process(t->loop, pid, on_end, t, NULL);
+	int err = wm_loop_process(t->loop, pid, targets_on_end, t, NULL);
 
 	t->nr_alive += err == 0;
 	return err;
@@ -252,7 +252,7 @@ static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag
 
 	if (of_kernel && !wm_rules_count(t->plan->events->rules))
 		return 0;
-	err = attach(t, pid, false, &result, why);
+	err = targets_attach(t, pid, false, &result, why);
 	if (err < 0 && !of_kernel)
 		return err;
 	if (err < 0 && err != -ESRCH && t->plan->nr_asked && !t->plan->quiet)
@@ -304,7 +304,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
 		int err = attach_one(t, t->plan->pids[i], &why);
 
 		if (err)
-			(void)fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
+			(void)targets_fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
 	}
 	if (!t->nr_alive && !first && is_of_kernel(t->plan)) {
 		t->gone(t->data); /* all processes ended while they were being attached to */
@@ -343,7 +343,7 @@ static bool note_program(struct seen *s)
 /* Whether this process was not examined yet while running this program. */
 static bool is_new(struct wm_recorder_targets *t, pid_t pid)
 {
-	struct seen *s = find_seen(t, pid);
+	struct seen *s = targets_find_seen(t, pid);
 
 	if (!s)
 		s = add_seen(t, pid);
@@ -379,7 +379,7 @@ static void on_scan(void *data)
 
 		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid() || !is_new(t, pid))
 			continue;
-		err = attach(t, pid, true, &result, NULL);
+		err = targets_attach(t, pid, true, &result, NULL);
 		if (err == -EACCES || err == -EPERM)
 			t->nr_denied++;
 	}
@@ -421,7 +421,7 @@ static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
 /* Whether a process belongs to the recording but has not joined. */
 static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
 {
-	const struct seen *s = find_seen(t, pid);
+	const struct seen *s = targets_find_seen(t, pid);
 
 	if (pid == getpid() || (s && s->joined))
 		return false;
@@ -449,7 +449,7 @@ void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 
 		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
 			/* Errors are ignored, because most processes have no runtime. */
-			(void)attach(t, pid, true, &result, NULL);
+			(void)targets_attach(t, pid, true, &result, NULL);
 	}
 	if (proc)
 		closedir(proc);
@@ -475,7 +475,7 @@ int wm_recorder_targets_start(struct wm_loop *loop, const struct wm_recorder_pla
 
 void wm_recorder_targets_joined(struct wm_recorder_targets *t, pid_t pid)
 {
-	struct seen *s = find_seen(t, pid);
+	struct seen *s = targets_find_seen(t, pid);
 
 	if (!s)
 		/* The process joined through the session, without being attached to. */

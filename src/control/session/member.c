@@ -160,7 +160,7 @@ static bool receive(struct wm_app *a, unsigned max)
 	return false;
 }
 
-static void on_readable(int fd, uint32_t events, void *data)
+static void member_on_readable(int fd, uint32_t events, void *data)
 {
 	struct wm_app *a = data;
 
@@ -235,7 +235,7 @@ int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct 
 	a->pid = (uint32_t)peer.pid;
 	a->uid = peer.uid;
 	a->pidfd = peer_pidfd(sock, a->pid);
-	err = wm_loop_fd(host->loop, sock, EPOLLIN, on_readable, a, &a->sock_watch);
+	err = wm_loop_fd(host->loop, sock, EPOLLIN, member_on_readable, a, &a->sock_watch);
 	if (err < 0)
 		goto fail;
 	/* Without a pidfd, only the closed connection shows the end of the process. */

@@ -81,7 +81,7 @@ static int add_producer(struct wm_app *a, const struct wm_msg_hello *hello, cons
 /*
  * Checks that the runtime counts. Without WM_HELLO_COUNTS it is an older one, which would record.
  */
-static int check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
+static int member_message_check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
 {
 	bool counts = hello->flags & WM_HELLO_COUNTS;
 
@@ -103,7 +103,7 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "a second HELLO");
 	if (hello.protocol != WM_PROTOCOL)
 		return wm_app_violate(a, "its runtime uses another version of the protocol");
-	if (check_counts(a, &hello) < 0)
+	if (member_message_check_counts(a, &hello) < 0)
 		return -EBADMSG;
 	if (hello.path_bytes > PATH_BYTES_MAX || hello.path_bytes != m->bytes - sizeof(hello))
 		return wm_app_violate(a, "HELLO: wrong length of the path");
@@ -249,7 +249,7 @@ static int copy_batch(int fd, uint64_t bytes, unsigned char **ret)
 	return 0;
 }
 
-static int take_batch(struct wm_app *a, const unsigned char *data, size_t bytes)
+static int member_message_take_batch(struct wm_app *a, const unsigned char *data, size_t bytes)
 {
 	size_t at = 0;
 
@@ -290,7 +290,7 @@ static int on_batch(struct wm_app *a, struct wm_app_message *m)
 	if (err < 0)
 		return wm_app_violate(a, err == -ENOMEM ? "BATCH: out of memory"
 							: "BATCH: its file is invalid");
-	err = take_batch(a, copy, b.bytes);
+	err = member_message_take_batch(a, copy, b.bytes);
 	free(copy);
 	return err;
 }

@@ -84,8 +84,9 @@ static int normalise(const char *glob, char *out, size_t size, struct wm_diag *d
 }
 
 /* Encodes a rule as in the file. */
-static int encode(const char *glob, size_t glob_bytes, const unsigned char *code, size_t code_bytes,
-		  uint32_t contexts, uint32_t level_max, struct wm_rule **ret)
+static int rules_encode(const char *glob, size_t glob_bytes, const unsigned char *code,
+			size_t code_bytes, uint32_t contexts, uint32_t level_max,
+			struct wm_rule **ret)
 {
 	size_t bytes = (sizeof(struct wm_rule) + glob_bytes + code_bytes + 7) & ~(size_t)7;
 	struct wm_rule *record = calloc(1, bytes);
@@ -146,7 +147,7 @@ int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint3
 		if (err < 0)
 			return err;
 	}
-	err = encode(text, (size_t)n, code, code_bytes, contexts, level_max, &record);
+	err = rules_encode(text, (size_t)n, code, code_bytes, contexts, level_max, &record);
 	free(code);
 	if (err < 0)
 		return err;

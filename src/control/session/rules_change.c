@@ -90,7 +90,7 @@ static bool is_covered(const struct wm_rules *r, uint32_t first_young, const str
 	return false;
 }
 
-static void drop(struct wm_rules *r, uint32_t i)
+static void rules_change_drop(struct wm_rules *r, uint32_t i)
 {
 	r->bytes -= r->rules[i].record->bytes;
 	free(r->rules[i].given);
@@ -102,24 +102,24 @@ static void drop(struct wm_rules *r, uint32_t i)
  * Drops old rules without effect: those covered by newer ones, and "off" rules without an older
  * "on" rule.
  */
-static void compact(struct wm_rules *r, uint32_t nr_young)
+static void rules_change_compact(struct wm_rules *r, uint32_t nr_young)
 {
 	uint32_t first_on = 0;
 
 	for (uint32_t i = r->nr_rules - nr_young; i-- > 0;)
 		if (is_covered(r, r->nr_rules - nr_young, r->rules[i].record))
-			drop(r, i);
+			rules_change_drop(r, i);
 	while (first_on < r->nr_rules && r->rules[first_on].record->flags & WM_RULE_OFF)
 		first_on++;
 	while (r->nr_rules > nr_young && r->rules[0].record->flags & WM_RULE_OFF &&
 	       (first_on == r->nr_rules ||
 		r->rules[0].record->change < r->rules[first_on].record->change)) {
-		drop(r, 0);
+		rules_change_drop(r, 0);
 		first_on--;
 	}
 }
 
-static struct wm_rules *copy(const struct wm_rules *r)
+static struct wm_rules *rules_change_copy(const struct wm_rules *r)
 {
 	struct wm_rules *c;
 
@@ -143,7 +143,7 @@ static struct wm_rules *copy(const struct wm_rules *r)
 int wm_rules_change(struct wm_rules **r, const void *records, size_t bytes, uint32_t nr,
 		    struct wm_diag *diag)
 {
-	struct wm_rules *c = copy(*r);
+	struct wm_rules *c = rules_change_copy(*r);
 	uint32_t change =
 	    c && c->nr_rules ? c->rules[c->nr_rules - 1].record->change + 1 : (uint32_t)1;
 	int err = c ? append_records(c, records, bytes, nr, &change, diag) : -ENOMEM;
@@ -152,7 +152,7 @@ int wm_rules_change(struct wm_rules **r, const void *records, size_t bytes, uint
 		wm_rules_destroy(c);
 		return err;
 	}
-	compact(c, nr);
+	rules_change_compact(c, nr);
 	wm_rules_destroy(*r);
 	*r = c;
 	return 0;

@@ -113,7 +113,7 @@ static int choose_base(const char *runtime_dir, const char *fallback, char *out,
 
 static void empty_folder(int dirfd)
 {
-	/* The lock is removed last, because sweep() judges a folder by its lock file. */
+	/* The lock is removed last, because session_sweep() judges a folder by its lock file. */
 	static const char *const names[] = {"sock", "rules", ".rules.new", NEW_LOCK, "lock"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -143,7 +143,7 @@ static bool is_id(const char *name)
 /*
  * Removes the folders of killed recorders. A failure is ignored, because it only costs disk space.
  */
-static void sweep(int base)
+static void session_sweep(int base)
 {
 	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -197,7 +197,7 @@ static int take_lock(struct wm_session *s)
 	return 0;
 }
 
-static int address_of(const char *path, struct sockaddr_un *ret)
+static int session_address_of(const char *path, struct sockaddr_un *ret)
 {
 	int n;
 
@@ -209,7 +209,7 @@ static int address_of(const char *path, struct sockaddr_un *ret)
 static int listen_there(struct wm_session *s)
 {
 	struct sockaddr_un address;
-	int err = address_of(s->path, &address);
+	int err = session_address_of(s->path, &address);
 
 	if (err < 0)
 		return err;
@@ -224,7 +224,7 @@ static int listen_there(struct wm_session *s)
 }
 
 /* Creates the session's own folder, its lock and its listening socket. */
-static int make_folder(int base, const char *base_name, struct wm_session *s)
+static int session_make_folder(int base, const char *base_name, struct wm_session *s)
 {
 	char id[ID_DIGITS + 1];
 	int err = random_id(id);
@@ -257,9 +257,9 @@ int wm_session_create(const char *runtime_dir, const char *fallback, struct wm_s
 	base = choose_base(runtime_dir, fallback, base_name, sizeof(base_name), diag);
 	if (base < 0)
 		return base;
-	sweep(base);
+	session_sweep(base);
 	s.file_mode = geteuid() == 0 ? 0644 : 0600;
-	err = make_folder(base, base_name, &s);
+	err = session_make_folder(base, base_name, &s);
 	close(base);
 	if (err < 0) {
 		wm_session_remove(&s);
@@ -296,7 +296,7 @@ void wm_session_done(struct wm_session *s)
 int wm_session_connect(const char *path)
 {
 	struct sockaddr_un address;
-	int fd, err = address_of(path, &address);
+	int fd, err = session_address_of(path, &address);
 
 	if (err < 0)
 		return err;

@@ -55,7 +55,8 @@ static int check_peer(int sock)
 }
 
 /* Sends one question and receives one answer of exactly that type and size. Returns 0 or -errno. */
-static int ask(int sock, const void *question, size_t bytes, uint32_t type, void *ret, size_t size)
+static int tool_ask(int sock, const void *question, size_t bytes, uint32_t type, void *ret,
+		    size_t size)
 {
 	struct wm_msg h;
 	ssize_t n;
@@ -98,7 +99,7 @@ int wm_tool_ask(const char *dir, const void *question, size_t bytes, uint32_t ty
 
 	if (sock < 0)
 		return sock;
-	err = ask(sock, question, bytes, type, ret, size);
+	err = tool_ask(sock, question, bytes, type, ret, size);
 	close(sock);
 	return err ? wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' did not answer: %s",
 				 dir, strerror(-err))
@@ -113,7 +114,8 @@ int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_dia
 
 	if (sock < 0)
 		return sock;
-	err = ask(sock, &question, sizeof(question), WM_MSG_SNAPSHOT_DONE, &answer, sizeof(answer));
+	err = tool_ask(sock, &question, sizeof(question), WM_MSG_SNAPSHOT_DONE, &answer,
+		       sizeof(answer));
 	close(sock);
 	if (err == 0 && answer.err < 0)
 		err = answer.err;
@@ -159,9 +161,9 @@ int wm_tool_change(const char *dir, const struct wm_rules *rules, struct wm_msg_
 	if (!question)
 		return diag && diag->sentence[0] ? -E2BIG : -ENOMEM;
 	sock = reach(dir, diag);
-	err = sock < 0
-		  ? sock
-		  : ask(sock, question, question->h.bytes, WM_MSG_CHANGED, &answer, sizeof(answer));
+	err = sock < 0 ? sock
+		       : tool_ask(sock, question, question->h.bytes, WM_MSG_CHANGED, &answer,
+				  sizeof(answer));
 	free(question);
 	if (sock < 0)
 		return sock;

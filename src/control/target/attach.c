@@ -137,7 +137,7 @@ struct switching {
 };
 
 /* Writes the enabled form of an instruction. Returns 0, or -EBUSY when the site has other bytes. */
-static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
+static int attach_flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 {
 #if defined(__x86_64__)
 	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax becomes jmp rel32 */
@@ -205,7 +205,7 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		return;
 	}
 	if (site->insn)
-		err = flip(w->t, insn, target);
+		err = attach_flip(w->t, insn, target);
 	else
 		err = wm_target_write(w->t, event + offsetof(struct waymark_event_state, enabled),
 				      &yes, sizeof(yes));
@@ -215,7 +215,7 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		s->result.nr_refused++;
 }
 
-static void read_folder(const struct wm_target *t, char *buf, size_t size)
+static void attach_read_folder(const struct wm_target *t, char *buf, size_t size)
 {
 	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
 }
@@ -226,7 +226,7 @@ static bool request_is_stale(const struct wm_target *t)
 	char text[sizeof(t->control.folder)];
 	int fd;
 
-	read_folder(t, text, sizeof(text));
+	attach_read_folder(t, text, sizeof(text));
 	fd = wm_session_connect(text);
 	if (fd >= 0)
 		close(fd);
@@ -240,7 +240,7 @@ static bool request_is_ours(const struct wm_target *t, const char *folder)
 
 	if (t->control.attach_request == t->control.attach_done)
 		return false;
-	read_folder(t, text, sizeof(text));
+	attach_read_folder(t, text, sizeof(text));
 	return !strcmp(text, folder);
 }
 
@@ -325,7 +325,7 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 	return err;
 }
 
-static int switch_on(struct wm_target *t, struct switching *s)
+static int attach_switch_on(struct wm_target *t, struct switching *s)
 {
 	struct walk w = {.t = t, .site = switch_site, .data = s};
 	int err = walk_modules(&w);
@@ -350,7 +350,7 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 		err = has_agent(&t) ? await_taken(&t, true) : -EAGAIN;
 		s.result.agent = err == 0;
 		if (err == -EAGAIN)
-			err = switch_on(&t, &s);
+			err = attach_switch_on(&t, &s);
 		if (err < 0)
 			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
 					  (int)pid, strerror(-err));

@@ -78,7 +78,7 @@ static uint64_t find_symbol(pid_t pid, const struct wm_map *map)
 
 enum place { PLACE_RUNTIME, PLACE_EXECUTABLE, PLACE_OTHER };
 
-static enum place place_of(const struct wm_map *map, const char *exe)
+static enum place remote_place_of(const struct wm_map *map, const char *exe)
 {
 	const char *base = strrchr(map->path, '/');
 
@@ -149,7 +149,7 @@ static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
 			const struct wm_map *map = &t->maps.maps[i];
 
 			if (map->path[0] != '/' || map->offset != 0 ||
-			    (int)place_of(map, exe) != place)
+			    (int)remote_place_of(map, exe) != place)
 				continue;
 			if (try_page(t, find_symbol(t->pid, map)))
 				return 0;
@@ -165,7 +165,7 @@ static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
 	    (int)t->pid);
 }
 
-static int explain(pid_t pid, int err, struct wm_diag *diag)
+static int remote_explain(pid_t pid, int err, struct wm_diag *diag)
 {
 	if (err == -ENOENT || err == -ESRCH)
 		return wm_diag_set(diag, -ESRCH, NULL, -1, "there is no process %d", (int)pid);
@@ -186,10 +186,10 @@ int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag 
 	int err = wm_maps_read(pid, &t.maps);
 
 	if (err < 0)
-		return explain(pid, err, diag);
+		return remote_explain(pid, err, diag);
 	(void)snprintf(name, sizeof(name), "/proc/%d/mem", (int)pid);
 	t.mem = open(name, O_RDWR | O_CLOEXEC);
-	err = t.mem < 0 ? explain(pid, -errno, diag) : find_page(&t, quick, diag);
+	err = t.mem < 0 ? remote_explain(pid, -errno, diag) : find_page(&t, quick, diag);
 	if (err == 0 && t.control.abi != WAYMARK_ABI)
 		err = wm_diag_set(diag, -EPROTO, NULL, -1,
 				  "process %d has a waymark runtime of version %u; this command "

@@ -16,7 +16,7 @@
 
 /* --- folders ------------------------------------------------------------------------------ */
 
-static int set_uuid(struct wm_cx_folder *f)
+static int ctf_class_set_uuid(struct wm_cx_folder *f)
 {
 	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
 
@@ -73,7 +73,7 @@ static int folder_get(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_fold
 		return -ENOMEM;
 	*f = (struct wm_cx_folder){.cx = cx, .trace = trace, .from = from};
 	f->name = folder_name(cx, trace, from);
-	err = f->name ? set_uuid(f) : -ENOMEM;
+	err = f->name ? ctf_class_set_uuid(f) : -ENOMEM;
 	if (err)
 		return err;
 	*ret = *end = f;
@@ -172,8 +172,8 @@ static void begin_build(struct wm_cx_build *b, const struct wm_cx_class *c)
 	b->roots[WM_CTF_STREAM_EVENT_CONTEXT] = c->stream_context;
 }
 
-static int add_event(struct wm_cx_class *c, const struct wm_event_type *type,
-		     struct wm_cx_event **slot)
+static int ctf_class_add_event(struct wm_cx_class *c, const struct wm_event_type *type,
+			       struct wm_cx_event **slot)
 {
 	static const enum wm_ctf_scope scopes[] = {WM_CTF_STREAM_EVENT_CONTEXT,
 						   WM_CTF_EVENT_CONTEXT, WM_CTF_EVENT_FIELDS};
@@ -209,7 +209,7 @@ int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 	for (*ret = *slot; *ret && (*ret)->class != c;)
 		*ret = (*ret)->next_of_type;
 	if (!*ret)
-		err = add_event(c, type, slot);
+		err = ctf_class_add_event(c, type, slot);
 	if (!*ret && !err)
 		*ret = *slot;
 	return err;

@@ -29,7 +29,7 @@ static void give_packets(const struct wm_trace *t, struct wm_cx_stream *streams)
 	}
 }
 
-static int open_trace(struct wm_cx *cx, uint32_t trace)
+static int ctf_export_open_trace(struct wm_cx *cx, uint32_t trace)
 {
 	struct wm_trace *t = cx->x->traces[trace];
 	struct wm_export_losses *losses;
@@ -54,7 +54,7 @@ static int open_trace(struct wm_cx *cx, uint32_t trace)
 	return err;
 }
 
-static int open_all(struct wm_export *x, struct wm_cx *cx)
+static int ctf_export_open_all(struct wm_export *x, struct wm_cx *cx)
 {
 	uint64_t nr_streams = 1;
 	int err = 0;
@@ -71,11 +71,11 @@ static int open_all(struct wm_export *x, struct wm_cx *cx)
 	if (cx->packet_bytes < PACKET_BYTES_MIN)
 		cx->packet_bytes = PACKET_BYTES_MIN;
 	for (uint32_t i = 0; !err && i < x->nr_traces; i++)
-		err = open_trace(cx, i);
+		err = ctf_export_open_trace(cx, i);
 	return err;
 }
 
-static int say(struct wm_export *x, int err, struct wm_diag *diag)
+static int ctf_export_say(struct wm_export *x, int err, struct wm_diag *diag)
 {
 	if (err == -ENOMEM || err == -E2BIG)
 		return wm_diag_set(diag, err, x->options.path, -1,
@@ -85,7 +85,8 @@ static int say(struct wm_export *x, int err, struct wm_diag *diag)
 	return wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s", strerror(-err));
 }
 
-static int open_any(struct wm_export *x, enum wm_meta_language language, struct wm_diag *diag)
+static int ctf_export_open_any(struct wm_export *x, enum wm_meta_language language,
+			       struct wm_diag *diag)
 {
 	struct wm_cx *cx = calloc(1, sizeof(*cx));
 	int err;
@@ -99,23 +100,23 @@ static int open_any(struct wm_export *x, enum wm_meta_language language, struct 
 	err = wm_export_folder_create(&cx->out, x->options.path, diag);
 	if (err)
 		return err;
-	err = open_all(x, cx);
-	return err ? say(x, err, diag) : 0;
+	err = ctf_export_open_all(x, cx);
+	return err ? ctf_export_say(x, err, diag) : 0;
 }
 
 static int open_ctf1(struct wm_export *x, struct wm_diag *diag)
 {
-	return open_any(x, WM_META_TSDL, diag);
+	return ctf_export_open_any(x, WM_META_TSDL, diag);
 }
 
 static int open_ctf2(struct wm_export *x, struct wm_diag *diag)
 {
-	return open_any(x, WM_META_JSON, diag);
+	return ctf_export_open_any(x, WM_META_JSON, diag);
 }
 
 /* --- events --------------------------------------------------------------------------------- */
 
-static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
+static int ctf_export_event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_cx *cx = x->own;
 	struct wm_cx_stream *s = &cx->streams[trace][e->stream->index];
@@ -187,7 +188,7 @@ static int write_metadata(const struct wm_cx *cx, struct wm_cx_folder *f)
 	return err;
 }
 
-static int complete(struct wm_export *x, struct wm_cx *cx)
+static int ctf_export_complete(struct wm_export *x, struct wm_cx *cx)
 {
 	int err = finish_streams(x, cx);
 
@@ -196,7 +197,7 @@ static int complete(struct wm_export *x, struct wm_cx *cx)
 	return err ? err : sync_streams(x, cx);
 }
 
-static void release(struct wm_export *x, struct wm_cx *cx)
+static void ctf_export_release(struct wm_export *x, struct wm_cx *cx)
 {
 	for (uint32_t i = 0; cx->streams && i < x->nr_traces; i++)
 		for (uint32_t k = 0; cx->streams[i] && k < x->traces[i]->nr_streams; k++)
@@ -207,7 +208,7 @@ static void release(struct wm_export *x, struct wm_cx *cx)
 	x->own = NULL;
 }
 
-static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
+static int ctf_export_close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 {
 	struct wm_cx *cx = x->own;
 	int err = 0;
@@ -215,13 +216,13 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 	if (!cx)
 		return 0;
 	if (whole) {
-		err = complete(x, cx);
+		err = ctf_export_complete(x, cx);
 		if (err)
-			(void)say(x, err, diag);
+			(void)ctf_export_say(x, err, diag);
 		else
 			err = wm_export_folder_publish(&cx->out, diag);
 	}
-	release(x, cx);
+	ctf_export_release(x, cx);
 	return err;
 }
 
@@ -232,8 +233,8 @@ const struct wm_exporter_ops wm_export_ctf1 = {
     .is_folder = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER,
     .open = open_ctf1,
-    .event = event,
-    .close = close_any,
+    .event = ctf_export_event,
+    .close = ctf_export_close_any,
 };
 
 const struct wm_exporter_ops wm_export_ctf2 = {
@@ -243,6 +244,6 @@ const struct wm_exporter_ops wm_export_ctf2 = {
     .is_folder = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER,
     .open = open_ctf2,
-    .event = event,
-    .close = close_any,
+    .event = ctf_export_event,
+    .close = ctf_export_close_any,
 };

@@ -26,7 +26,7 @@ static inline unsigned char *room(struct wm_text *out, size_t bytes)
 	return (unsigned char *)out->data + out->bytes;
 }
 
-static inline void put(struct wm_text *out, uint64_t value, uint32_t bytes)
+static inline void encode_put(struct wm_text *out, uint64_t value, uint32_t bytes)
 {
 	unsigned char *p = room(out, sizeof(value));
 
@@ -38,7 +38,7 @@ static inline void put(struct wm_text *out, uint64_t value, uint32_t bytes)
 
 void wm_cx_put(struct wm_text *out, uint64_t value, uint32_t bytes)
 {
-	put(out, value, bytes);
+	encode_put(out, value, bytes);
 }
 
 static uint64_t low_bits(uint64_t value, uint32_t bits)
@@ -46,7 +46,7 @@ static uint64_t low_bits(uint64_t value, uint32_t bits)
 	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
-static void put_real(struct wm_text *out, const struct wm_type *t, double d)
+static void encode_put_real(struct wm_text *out, const struct wm_type *t, double d)
 {
 	uint64_t bits;
 	float narrow = (float)d;
@@ -54,10 +54,10 @@ static void put_real(struct wm_text *out, const struct wm_type *t, double d)
 
 	memcpy(&bits, &d, sizeof(bits));
 	memcpy(&half, &narrow, sizeof(half));
-	put(out, t->bits == 32 ? half : bits, t->bits == 32 ? 4 : 8);
+	encode_put(out, t->bits == 32 ? half : bits, t->bits == 32 ? 4 : 8);
 }
 
-static void put_text(struct wm_text *out, const void *data, uint32_t bytes)
+static void encode_put_text(struct wm_text *out, const void *data, uint32_t bytes)
 {
 	unsigned char *p = room(out, (size_t)bytes + 1);
 
@@ -69,13 +69,14 @@ static void put_text(struct wm_text *out, const void *data, uint32_t bytes)
 	out->bytes += (size_t)bytes + 1;
 }
 
-static void put_bytes(struct wm_text *out, const struct wm_meta_field *n, const struct wm_item *i)
+static void encode_put_bytes(struct wm_text *out, const struct wm_meta_field *n,
+			     const struct wm_item *i)
 {
 	uint32_t bytes = i ? i->count : 0, wanted = n->length ? n->length : bytes;
 	unsigned char *p;
 
 	if (n->count)
-		put(out, bytes, WM_META_COUNT_BITS / 8);
+		encode_put(out, bytes, WM_META_COUNT_BITS / 8);
 	p = room(out, wanted);
 	if (!p)
 		return;
@@ -86,35 +87,36 @@ static void put_bytes(struct wm_text *out, const struct wm_meta_field *n, const 
 	out->bytes += wanted;
 }
 
-static void put_leaf(struct wm_text *out, const struct wm_meta_field *n, const struct wm_item *i)
+static void encode_put_leaf(struct wm_text *out, const struct wm_meta_field *n,
+			    const struct wm_item *i)
 {
 	const struct wm_type *t = n->type;
 
 	switch (t->kind) {
 	case WM_TYPE_FLOAT:
-		put_real(out, t, i ? i->f : 0);
+		encode_put_real(out, t, i ? i->f : 0);
 		break;
 	case WM_TYPE_STRING:
-		put_text(out, i ? i->text : NULL, i ? i->count : 0);
+		encode_put_text(out, i ? i->text : NULL, i ? i->count : 0);
 		break;
 	case WM_TYPE_BYTES:
-		put_bytes(out, n, i);
+		encode_put_bytes(out, n, i);
 		break;
 	default:
-		put(out, low_bits(i ? i->u : 0, t->bits), (t->bits + 7u) / 8);
+		encode_put(out, low_bits(i ? i->u : 0, t->bits), (t->bits + 7u) / 8);
 	}
 }
 
-static bool is_number(const struct wm_type *t)
+static bool encode_is_number(const struct wm_type *t)
 {
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-static void encode(struct wm_text *out, const struct wm_meta_field *n, struct from f,
-		   const struct wm_item *i);
+static void encode_items(struct wm_text *out, const struct wm_meta_field *n, struct from f,
+			 const struct wm_item *i);
 
 /* Returns the item after `i` on the same level; NULL: none. */
-static const struct wm_item *next(struct from f, const struct wm_item *i)
+static const struct wm_item *encode_next(struct from f, const struct wm_item *i)
 {
 	return i && i->next < f.end ? &f.items[i->next] : NULL;
 }
@@ -146,15 +148,15 @@ static void encode_list(struct wm_text *out, const struct wm_meta_field *n, stru
 	uint32_t k = 0;
 
 	if (n->count)
-		put(out, nr, WM_META_COUNT_BITS / 8);
+		encode_put(out, nr, WM_META_COUNT_BITS / 8);
 	nr = nr < wanted ? nr : wanted;
-	if (is_number(n->parts[0].type) && i) {
+	if (encode_is_number(n->parts[0].type) && i) {
 		encode_numbers(out, n->parts[0].type, i, nr);
 		k = nr;
 	}
 	for (; k < wanted && !out->failed; k++) {
-		encode(out, &n->parts[0], f, k < nr ? i : NULL);
-		i = k < nr ? next(f, i) : NULL;
+		encode_items(out, &n->parts[0], f, k < nr ? i : NULL);
+		i = k < nr ? encode_next(f, i) : NULL;
 	}
 }
 
@@ -162,13 +164,13 @@ static void encode_members(struct wm_text *out, const struct wm_meta_field *n, s
 			   const struct wm_item *i)
 {
 	for (uint32_t k = 0; k < n->nr_parts; k++) {
-		encode(out, &n->parts[k], f, i);
-		i = next(f, i);
+		encode_items(out, &n->parts[k], f, i);
+		i = encode_next(f, i);
 	}
 }
 
-static void encode(struct wm_text *out, const struct wm_meta_field *n, struct from f,
-		   const struct wm_item *i)
+static void encode_items(struct wm_text *out, const struct wm_meta_field *n, struct from f,
+			 const struct wm_item *i)
 {
 	struct from inside = {f.items, i ? i->next : 0};
 	uint64_t which;
@@ -183,19 +185,19 @@ static void encode(struct wm_text *out, const struct wm_meta_field *n, struct fr
 	case WM_TYPE_CHOICE:
 		which = i && i->u < n->nr_parts ? i->u : 0;
 		if (n->count)
-			put(out, which, WM_META_COUNT_BITS / 8);
+			encode_put(out, which, WM_META_COUNT_BITS / 8);
 		if (n->nr_parts)
-			encode(out, &n->parts[which], inside, first_in(f, i));
+			encode_items(out, &n->parts[which], inside, first_in(f, i));
 		break;
 	case WM_TYPE_OPTIONAL:
 		which = i && i->count;
 		if (n->count)
-			put(out, which, WM_META_COUNT_BITS / 8);
+			encode_put(out, which, WM_META_COUNT_BITS / 8);
 		if (which)
-			encode(out, &n->parts[0], inside, first_in(f, i));
+			encode_items(out, &n->parts[0], inside, first_in(f, i));
 		break;
 	default:
-		put_leaf(out, n, i);
+		encode_put_leaf(out, n, i);
 	}
 }
 

@@ -9,7 +9,8 @@
 
 #include "export/ctf/ctf_int.h"
 
-static void add(struct wm_meta_frame *f, const char *name, uint32_t bits, const char *clock)
+static void ctf_metadata_add(struct wm_meta_frame *f, const char *name, uint32_t bits,
+			     const char *clock)
 {
 	wm_meta_frame_add(f, wm_meta_frame_field(name, bits, NULL, clock));
 }
@@ -34,7 +35,7 @@ static const char *bare_name(const struct wm_cx_folder *f, const char *name)
 
 static const char converted_by[] = "converted_by";
 
-static bool word(const struct wm_cx_folder *f, uint32_t i, struct wm_meta_word *ret)
+static bool ctf_metadata_word(const struct wm_cx_folder *f, uint32_t i, struct wm_meta_word *ret)
 {
 	const struct wm_trace *t = f->cx->x->traces[f->trace];
 	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
@@ -72,12 +73,12 @@ static const char *word_key(const struct wm_cx_folder *f, const char *key)
 	return made;
 }
 
-static int words(const struct wm_cx_folder *f, struct wm_meta_trace *ret)
+static int ctf_metadata_words(const struct wm_cx_folder *f, struct wm_meta_trace *ret)
 {
 	struct wm_meta_word w, *all = NULL;
 	uint32_t nr = 0;
 
-	for (; word(f, nr, &w); nr++) {
+	for (; ctf_metadata_word(f, nr, &w); nr++) {
 		all = wm_arena_grow(arena_of(f), all, nr, sizeof(*all));
 		w.key = word_key(f, w.key);
 		if (!all || !w.key)
@@ -113,17 +114,17 @@ static int trace(struct wm_text *t, const struct wm_cx_folder *f,
 {
 	struct wm_meta_trace trace = {.uuid = f->has_uuid ? f->uuid : NULL};
 	struct wm_meta_frame header = {.structure = {.nr_parts = 0}};
-	int err = words(f, &trace);
+	int err = ctf_metadata_words(f, &trace);
 
 	if (!err)
 		err = clocks(f, &trace);
 	if (err)
 		return err;
-	add(&header, "magic", 32, NULL);
+	ctf_metadata_add(&header, "magic", 32, NULL);
 	if (f->has_uuid)
-		add(&header, "uuid", 8, NULL);
-	add(&header, "stream_id", 64, NULL);
-	add(&header, "stream_instance_id", 64, NULL);
+		ctf_metadata_add(&header, "uuid", 8, NULL);
+	ctf_metadata_add(&header, "stream_id", 64, NULL);
+	ctf_metadata_add(&header, "stream_instance_id", 64, NULL);
 	trace.packet_header.first = &header.structure;
 	print->trace(t, &trace);
 	return 0;
@@ -131,8 +132,8 @@ static int trace(struct wm_text *t, const struct wm_cx_folder *f,
 
 /* --- stream classes and events ------------------------------------------------------------ */
 
-static int stream(struct wm_text *t, const struct wm_cx_class *c,
-		  const struct wm_meta_format *print)
+static int ctf_metadata_stream(struct wm_text *t, const struct wm_cx_class *c,
+			       const struct wm_meta_format *print)
 {
 	const char *clock = c->clock ? bare_name(c->folder, c->clock_id) : NULL;
 	struct wm_meta_frame context = {.structure = {.nr_parts = 0}}, header = context;
@@ -140,18 +141,18 @@ static int stream(struct wm_text *t, const struct wm_cx_class *c,
 	if (c->clock && !clock)
 		return -ENOMEM;
 	if (clock) {
-		add(&context, "timestamp_begin", 64, clock);
-		add(&context, "timestamp_end", 64, clock);
+		ctf_metadata_add(&context, "timestamp_begin", 64, clock);
+		ctf_metadata_add(&context, "timestamp_end", 64, clock);
 	}
-	add(&context, "content_size", 64, NULL);
-	add(&context, "packet_size", 64, NULL);
-	add(&context, "packet_seq_num", 64, NULL);
-	add(&context, "events_discarded", 64, NULL);
+	ctf_metadata_add(&context, "content_size", 64, NULL);
+	ctf_metadata_add(&context, "packet_size", 64, NULL);
+	ctf_metadata_add(&context, "packet_seq_num", 64, NULL);
+	ctf_metadata_add(&context, "events_discarded", 64, NULL);
 	if (c->has_cpu)
-		add(&context, "cpu_id", 32, NULL);
-	add(&header, "id", 8u * c->id_bytes, NULL);
+		ctf_metadata_add(&context, "cpu_id", 32, NULL);
+	ctf_metadata_add(&header, "id", 8u * c->id_bytes, NULL);
 	if (clock)
-		add(&header, "timestamp", 64, clock);
+		ctf_metadata_add(&header, "timestamp", 64, clock);
 	print->stream(t, &(struct wm_meta_stream){
 			     .id = c->id,
 			     .clock = clock,
@@ -162,8 +163,8 @@ static int stream(struct wm_text *t, const struct wm_cx_class *c,
 	return 0;
 }
 
-static void event(struct wm_text *t, const struct wm_cx_event *e,
-		  const struct wm_meta_format *print)
+static void ctf_metadata_event(struct wm_text *t, const struct wm_cx_event *e,
+			       const struct wm_meta_format *print)
 {
 	const struct wm_meta_field *common = e->parts[WM_PART_STREAM_CONTEXT];
 	struct wm_meta_event event = {.stream = e->class->id,
@@ -186,10 +187,10 @@ int wm_cx_metadata(struct wm_text *t, const struct wm_cx_folder *f)
 	int err = trace(t, f, print);
 
 	for (const struct wm_cx_class *c = f->classes; !err && c; c = c->next)
-		err = stream(t, c, print);
+		err = ctf_metadata_stream(t, c, print);
 	for (const struct wm_cx_class *c = f->classes; !err && c; c = c->next)
 		for (const struct wm_cx_event *e = c->events; e && t->bytes <= WM_CTF_METADATA_MAX;
 		     e = e->next)
-			event(t, e, print);
+			ctf_metadata_event(t, e, print);
 	return err ? err : t->failed ? -ENOMEM : 0;
 }

@@ -9,10 +9,10 @@
 
 #include "export/ctf/ctf_int.h"
 
-static int build(struct wm_cx_build *b, struct wm_meta_field *n,
-		 const struct wm_meta_field *around);
+static int ctf_model_build(struct wm_cx_build *b, struct wm_meta_field *n,
+			   const struct wm_meta_field *around);
 
-static int push(struct wm_cx_build *b, const struct wm_meta_field *n)
+static int ctf_model_push(struct wm_cx_build *b, const struct wm_meta_field *n)
 {
 	if (b->nr_frames == sizeof(b->frames) / sizeof(b->frames[0]))
 		return -E2BIG;
@@ -74,9 +74,9 @@ static int build_members(struct wm_cx_build *b, struct wm_meta_field *n)
 	int err = set_parts(b, n);
 
 	if (!err && is_struct)
-		err = push(b, n);
+		err = ctf_model_push(b, n);
 	for (uint32_t i = 0; !err && i < n->nr_parts; i++) {
-		err = build(b, &n->parts[i], n);
+		err = ctf_model_build(b, &n->parts[i], n);
 		if (is_struct)
 			b->frames[b->nr_frames - 1].done = i + 1;
 	}
@@ -97,7 +97,7 @@ static int build_element(struct wm_cx_build *b, struct wm_meta_field *n)
 		n->parts[0].nr_ranges = from->members[0].nr_ranges;
 		n->parts[0].ranges = from->members[0].ranges;
 	}
-	return build(b, &n->parts[0], n);
+	return ctf_model_build(b, &n->parts[0], n);
 }
 
 /* Returns the fixed size of a blob, or of an integer wider than 64 bits. */
@@ -128,7 +128,8 @@ static bool needs_count(const struct wm_meta_field *n)
 }
 
 /* Builds the parts of a field whose type, CTF type and names are set. */
-static int build(struct wm_cx_build *b, struct wm_meta_field *n, const struct wm_meta_field *around)
+static int ctf_model_build(struct wm_cx_build *b, struct wm_meta_field *n,
+			   const struct wm_meta_field *around)
 {
 	bool wrapped;
 	int err = 0;
@@ -145,7 +146,7 @@ static int build(struct wm_cx_build *b, struct wm_meta_field *n, const struct wm
 		n->count = "count";
 	wrapped = wm_meta_is_wrapped(n, around);
 	if (!err && wrapped)
-		err = push(b, NULL);
+		err = ctf_model_push(b, NULL);
 	if (err)
 		return err;
 	if (n->type->kind == WM_TYPE_STRUCT || n->type->kind == WM_TYPE_CHOICE)
@@ -175,7 +176,7 @@ int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_
 	b->scope = scope;
 	b->nr_frames = 0;
 	b->roots[scope] = n;
-	err = build(b, n, NULL);
+	err = ctf_model_build(b, n, NULL);
 	if (!err)
 		*ret = n;
 	return err;
@@ -183,7 +184,7 @@ int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_
 
 /* --- comparing ------------------------------------------------------------------------ */
 
-static bool same_text(const char *a, const char *b)
+static bool ctf_model_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
@@ -212,8 +213,9 @@ bool wm_cx_same(const struct wm_meta_field *a, const struct wm_meta_field *b)
 	if (!a || !b)
 		return a == b;
 	/* References in common fields point to common fields, so they need no comparison. */
-	if (!same_type(a->type, b->type) || !same_text(a->name, b->name) ||
-	    !same_text(a->count, b->count) || a->nr_parts != b->nr_parts || a->length != b->length)
+	if (!same_type(a->type, b->type) || !ctf_model_same_text(a->name, b->name) ||
+	    !ctf_model_same_text(a->count, b->count) || a->nr_parts != b->nr_parts ||
+	    a->length != b->length)
 		return false;
 	for (uint32_t i = 0; i < a->nr_parts; i++)
 		if (!wm_cx_same(&a->parts[i], &b->parts[i]))

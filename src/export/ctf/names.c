@@ -32,7 +32,7 @@ static const char *const frame_names[] = {
 #define NR_FRAME_NAMES (sizeof(frame_names) / sizeof(frame_names[0]))
 
 /* Reserves a name. Returns false when it is already reserved. */
-static bool take(struct wm_arena *a, struct taken *t, const char *name)
+static bool ctf_names_take(struct wm_arena *a, struct taken *t, const char *name)
 {
 	uint64_t hash = wm_table_hash_bytes(&t->table, name, strlen(name));
 	struct wm_table_walk w = wm_table_walk(hash);
@@ -74,8 +74,8 @@ const char *wm_cx_identifier(struct wm_arena *a, const char *text)
 	return copy;
 }
 
-static const char *join(struct wm_arena *a, const char *before, const char *name,
-			const char *behind)
+static const char *ctf_names_join(struct wm_arena *a, const char *before, const char *name,
+				  const char *behind)
 {
 	size_t room = strlen(before) + strlen(name) + strlen(behind) + 1;
 	char *made = wm_arena_get(a, room);
@@ -90,7 +90,7 @@ static bool keeps_raw(const struct wm_cx_build *b)
 	return b->language == WM_META_TSDL && b->metadata && b->metadata->major == 1;
 }
 
-static const char *wanted(const struct wm_cx_build *b, const struct wm_meta_field *part)
+static const char *ctf_names_wanted(const struct wm_cx_build *b, const struct wm_meta_field *part)
 {
 	const char *name = part->name ? part->name : "", *made;
 
@@ -99,7 +99,7 @@ static const char *wanted(const struct wm_cx_build *b, const struct wm_meta_fiel
 	if (b->language == WM_META_JSON)
 		return name;
 	made = wm_cx_identifier(b->arena, name);
-	return made ? join(b->arena, "_", made, "") : NULL;
+	return made ? ctf_names_join(b->arena, "_", made, "") : NULL;
 }
 
 /*
@@ -112,9 +112,9 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 	const char *made = name;
 	char suffix[16];
 
-	for (uint32_t lap = 0; made && !take(b->arena, t, made); lap++) {
+	for (uint32_t lap = 0; made && !ctf_names_take(b->arena, t, made); lap++) {
 		(void)snprintf(suffix, sizeof(suffix), "_%u", i + lap * nr);
-		made = join(b->arena, "", name, suffix);
+		made = ctf_names_join(b->arena, "", name, suffix);
 	}
 	return made;
 }
@@ -124,7 +124,7 @@ static const char *count_name(const struct wm_cx_build *b, const struct wm_meta_
 {
 	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
 
-	return join(b->arena, "_", part->name, is_length ? "_length" : "_tag");
+	return ctf_names_join(b->arena, "_", part->name, is_length ? "_length" : "_tag");
 }
 
 static bool may_need_count(const struct wm_type *t)
@@ -141,10 +141,10 @@ int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n)
 	taken_init(&t);
 	if (b->scope == WM_CTF_PACKET_CONTEXT && !b->nr_frames && !keeps_raw(b))
 		for (size_t i = 0; i < NR_FRAME_NAMES - (b->metadata != NULL); i++)
-			(void)take(b->arena, &t, frame_names[i]);
+			(void)ctf_names_take(b->arena, &t, frame_names[i]);
 	for (uint32_t i = 0; ok && i < n->nr_parts; i++) {
 		struct wm_meta_field *part = &n->parts[i];
-		const char *name = wanted(b, part);
+		const char *name = ctf_names_wanted(b, part);
 
 		part->name = name ? unique(b, &t, name, i, n->nr_parts) : NULL;
 		ok = part->name;
@@ -171,9 +171,9 @@ int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a, const stru
 
 	taken_init(&t);
 	for (uint32_t i = 0; i < b->nr_parts; i++) {
-		(void)take(arena, &t, b->parts[i].name);
+		(void)ctf_names_take(arena, &t, b->parts[i].name);
 		if (b->parts[i].count)
-			(void)take(arena, &t, b->parts[i].count);
+			(void)ctf_names_take(arena, &t, b->parts[i].count);
 	}
 	for (uint32_t i = 0; ok && i < a->nr_parts; i++) {
 		struct wm_meta_field *n = &a->parts[i];
@@ -199,8 +199,8 @@ struct found {
  * Returns the last of the first `nr` members with that name: a length directly
  * precedes its list.
  */
-static const struct wm_meta_field *member(const struct wm_meta_field *n, uint32_t nr,
-					  const char *raw)
+static const struct wm_meta_field *ctf_names_member(const struct wm_meta_field *n, uint32_t nr,
+						    const char *raw)
 {
 	while (n && nr-- > 0)
 		if (n->parts[nr].source_name && !strcmp(n->parts[nr].source_name, raw))
@@ -212,8 +212,8 @@ static const struct wm_meta_field *member(const struct wm_meta_field *n, uint32_
  * Follows the path of names down from the member `n`. Stops at lists and variants: fields inside
  * them cannot be referred to from outside.
  */
-static bool descend(struct found *f, const struct wm_meta_field *n, const char *const *names,
-		    uint32_t nr_names)
+static bool ctf_names_descend(struct found *f, const struct wm_meta_field *n,
+			      const char *const *names, uint32_t nr_names)
 {
 	f->nr_names = 0;
 	for (uint32_t i = 0; n; i++) {
@@ -222,8 +222,9 @@ static bool descend(struct found *f, const struct wm_meta_field *n, const char *
 		f->names[f->nr_names++] = n->name;
 		if (i == nr_names)
 			break;
-		n = n->type->kind == WM_TYPE_STRUCT && names[i] ? member(n, n->nr_parts, names[i])
-								: NULL;
+		n = n->type->kind == WM_TYPE_STRUCT && names[i]
+			? ctf_names_member(n, n->nr_parts, names[i])
+			: NULL;
 	}
 	f->field = n;
 	return n;
@@ -249,7 +250,8 @@ static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char 
  * Searches the enclosing structures from the innermost outwards. Returns how many were left to find
  * the field; -1: not found.
  */
-static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, struct found *f)
+static int ctf_names_outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref,
+			      struct found *f)
 {
 	const char *const *names = ref->names;
 	uint32_t nr = ref->nr_names, depth = b->nr_frames, skip;
@@ -266,9 +268,9 @@ static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, s
 	for (; nr && depth; depth--) {
 		const struct wm_cx_frame *at = &b->frames[depth - 1];
 		const struct wm_meta_field *n =
-		    at->field ? member(at->field, at->done, names[0]) : NULL;
+		    at->field ? ctf_names_member(at->field, at->done, names[0]) : NULL;
 
-		if (n && descend(f, n, names + 1, nr - 1)) {
+		if (n && ctf_names_descend(f, n, names + 1, nr - 1)) {
 			skip = b->nr_frames - depth;
 			if (b->language == WM_META_TSDL && is_shadowed(b, depth, f->names[0]))
 				return -1;
@@ -290,13 +292,13 @@ static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const
 		return false;
 	if (scope == b->scope)
 		done = b->nr_frames ? b->frames[0].done : 0;
-	n = member(root, done, names[0]);
-	return n && descend(f, n, names + 1, nr - 1);
+	n = ctf_names_member(root, done, names[0]);
+	return n && ctf_names_descend(f, n, names + 1, nr - 1);
 }
 
 /* Returns whether the output language accepts the field as a length or tag. */
-static bool may_give(const struct wm_cx_build *b, const struct wm_meta_field *n,
-		     const struct wm_meta_field *giver)
+static bool ctf_names_may_give(const struct wm_cx_build *b, const struct wm_meta_field *n,
+			       const struct wm_meta_field *giver)
 {
 	bool is_list = n->type->kind == WM_TYPE_LIST || n->type->kind == WM_TYPE_BYTES;
 	uint8_t kind = giver->type->kind;
@@ -317,7 +319,7 @@ struct want {
 	bool is_signed;
 };
 
-static int by_low(const void *a, const void *b)
+static int ctf_names_by_low(const void *a, const void *b)
 {
 	const struct want *x = a, *y = b;
 
@@ -330,7 +332,7 @@ static int by_low(const void *a, const void *b)
 
 static bool overlap(struct want *w, size_t nr)
 {
-	qsort(w, nr, sizeof(*w), by_low);
+	qsort(w, nr, sizeof(*w), ctf_names_by_low);
 	for (size_t i = 1; i < nr; i++)
 		if (w[i].is_signed ? w[i].range.low <= w[i - 1].range.high
 				   : (uint64_t)w[i].range.low <= (uint64_t)w[i - 1].range.high)
@@ -343,7 +345,7 @@ struct by_name {
 	uint32_t index;
 };
 
-static int by_name(const void *a, const void *b)
+static int ctf_names_by_name(const void *a, const void *b)
 {
 	const struct by_name *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
@@ -393,7 +395,7 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 	for (uint32_t i = 0; !err && i < tag->nr_labels; i++)
 		sorted[i] = (struct by_name){tag->labels[i].name, i};
 	if (!err)
-		qsort(sorted, tag->nr_labels, sizeof(*sorted), by_name);
+		qsort(sorted, tag->nr_labels, sizeof(*sorted), ctf_names_by_name);
 	for (uint32_t i = 0; !err && i < wm_cx_source(n)->nr_members; i++) {
 		options[i].source_name = wm_cx_source(n)->members[i].raw;
 		err = add_ranges(b, &options[i], tag, sorted, wants, &nr);
@@ -419,10 +421,10 @@ int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 	if (!ref->nr_names)
 		return 0;
 	if (scope == WM_CTF_RELATIVE)
-		up = outwards(b, ref, &f);
+		up = ctf_names_outwards(b, ref, &f);
 	else if (!absolute(b, scope, ref->names + used, ref->nr_names - used, &f))
 		up = -1;
-	if (up < 0 || !may_give(b, n, f.field))
+	if (up < 0 || !ctf_names_may_give(b, n, f.field))
 		return 0;
 	if (b->language == WM_META_JSON && b->metadata->major == 1 &&
 	    n->type->kind == WM_TYPE_CHOICE)

@@ -40,7 +40,7 @@ uint64_t wm_cx_ticks(const struct wm_trace_clock *c, int64_t ns, bool last)
 	return ticks < 0 ? 0 : ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-static uint64_t ticks_of(const struct wm_cx_stream *s, const struct wm_event *e)
+static uint64_t ctf_packet_ticks_of(const struct wm_cx_stream *s, const struct wm_event *e)
 {
 	uint64_t base;
 
@@ -108,8 +108,8 @@ static bool count_losses(struct wm_cx_stream *s, int64_t ns)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static int append(const struct wm_cx *cx, const char *file, const void *head, size_t head_bytes,
-		  const void *body, size_t body_bytes)
+static int ctf_packet_append(const struct wm_cx *cx, const char *file, const void *head,
+			     size_t head_bytes, const void *body, size_t body_bytes)
 {
 	int fd =
 	    openat(cx->out.fd, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -149,8 +149,8 @@ static void make_frame(struct wm_text *t, const struct wm_cx_stream *s,
 	wm_text_add(t, s->context.data ? s->context.data : "", s->context.bytes);
 }
 
-static int write_index(const struct wm_cx *cx, const struct wm_cx_stream *s,
-		       const struct wm_index_entry *x)
+static int ctf_packet_write_index(const struct wm_cx *cx, const struct wm_cx_stream *s,
+				  const struct wm_index_entry *x)
 {
 	const struct wm_index_header header = {htobe32(WM_INDEX_MAGIC), htobe32(WM_INDEX_MAJOR),
 					       htobe32(WM_INDEX_MINOR),
@@ -160,12 +160,12 @@ static int write_index(const struct wm_cx *cx, const struct wm_cx_stream *s,
 	memcpy(entry, x, sizeof(entry));
 	for (size_t i = 0; i < sizeof(entry) / sizeof(entry[0]); i++)
 		entry[i] = htobe64(entry[i]);
-	return append(cx, s->index, &header, s->nr_packets ? 0 : sizeof(header), entry,
-		      sizeof(entry));
+	return ctf_packet_append(cx, s->index, &header, s->nr_packets ? 0 : sizeof(header), entry,
+				 sizeof(entry));
 }
 
 /* Writes the collected events as one packet. `is_last`: the input packet has no more events. */
-static int flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
+static int ctf_packet_flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
 {
 	struct wm_index_entry x = {.offset = s->file_bytes,
 				   .stream_id = s->class->id,
@@ -187,9 +187,10 @@ static int flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
 	make_frame(&frame, s, &x);
 	err = frame.failed || s->body.failed || s->context.failed ? -ENOMEM : 0;
 	if (!err)
-		err = append(cx, s->file, frame.data, frame.bytes, s->body.data, s->body.bytes);
+		err = ctf_packet_append(cx, s->file, frame.data, frame.bytes, s->body.data,
+					s->body.bytes);
 	if (!err)
-		err = write_index(cx, s, &x);
+		err = ctf_packet_write_index(cx, s, &x);
 	s->file_bytes += frame.bytes + s->body.bytes;
 	s->nr_packets++;
 	wm_text_done(&frame);
@@ -219,7 +220,7 @@ static int write_empty(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 		return 0;
 	s->at = p;
 	s->is_begun = false;
-	return flush(cx, s, true);
+	return ctf_packet_flush(cx, s, true);
 }
 
 /* Writes the packets before `p`, which have no selected events. */
@@ -248,7 +249,7 @@ static void set_context(struct wm_cx_stream *s, const struct wm_event *e)
 /* Called when the next event is in another packet. */
 static int change_packet(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_event *e)
 {
-	int err = s->at ? flush(cx, s, true) : 0;
+	int err = s->at ? ctf_packet_flush(cx, s, true) : 0;
 
 	if (!s->context.bytes)
 		set_context(s, e);
@@ -277,11 +278,11 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 		bool lost = wm_export_next_loss(&s->losses, e->ns);
 
 		if (lost && s->nr_events)
-			err = flush(cx, s, false);
+			err = ctf_packet_flush(cx, s, false);
 		if (lost)
 			(void)count_losses(s, e->ns);
 	}
-	ticks = ticks_of(s, e);
+	ticks = ctf_packet_ticks_of(s, e);
 	begin = s->body.bytes;
 	wm_cx_put(&s->body, event->id, c->id_bytes);
 	if (c->clock)
@@ -302,7 +303,7 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 		s->last = ticks;
 	s->nr_events++;
 	if (!err && s->body.bytes >= cx->packet_bytes)
-		err = flush(cx, s, false);
+		err = ctf_packet_flush(cx, s, false);
 	return err;
 }
 
@@ -314,7 +315,7 @@ int wm_cx_stream_finish(struct wm_cx *cx, struct wm_cx_stream *s)
 	int err = 0;
 
 	if (s->nr_events || s->at || lost)
-		err = flush(cx, s, true);
+		err = ctf_packet_flush(cx, s, true);
 	if (!s->context.bytes)
 		set_context(s, &nothing);
 	for (; is_ctf && !err && s->next_packet < s->end_packet; s->next_packet++)
@@ -336,7 +337,7 @@ struct placed {
 	uint64_t index;
 };
 
-static int by_begin(const void *a, const void *b)
+static int ctf_packet_by_begin(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
@@ -363,7 +364,7 @@ static int set_order(struct wm_cx_stream *s, uint64_t at, uint64_t end)
 	for (i = 0; list && i < end - at; i++)
 		list[i] = (struct placed){p[at + i].begin_ns, at + i};
 	if (list)
-		qsort(list, end - at, sizeof(*list), by_begin);
+		qsort(list, end - at, sizeof(*list), ctf_packet_by_begin);
 	for (i = 0; list && s->order && i < end - at; i++)
 		s->order[i] = list[i].index;
 	s->next_packet = 0;
@@ -389,7 +390,7 @@ int wm_cx_make_folders(const struct wm_cx *cx, const char *folder)
 	return 0;
 }
 
-static int set_names(struct wm_cx *cx, struct wm_cx_stream *s)
+static int ctf_packet_set_names(struct wm_cx *cx, struct wm_cx_stream *s)
 {
 	const struct wm_stream *from = s->from;
 	const char *folder = s->class->folder->name, *base = strrchr(from->file, '/');
@@ -430,6 +431,6 @@ int wm_cx_stream_open(struct wm_cx *cx, uint32_t trace, const struct wm_stream *
 	wm_text_init(&s->context);
 	err = wm_cx_class_get(cx, trace, from, &s->class);
 	if (!err)
-		err = set_names(cx, s);
+		err = ctf_packet_set_names(cx, s);
 	return err ? err : set_order(s, at, end);
 }

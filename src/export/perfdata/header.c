@@ -19,7 +19,7 @@
 #define CLOCK_VERSION    1u
 #define CLOCK_MONO       1u /* value of CLOCK_MONOTONIC, the clock id in the file */
 
-static void write_text(struct wm_pdx *d)
+static void export_header_write_text(struct wm_pdx *d)
 {
 	if (d->text.failed && !d->out.err)
 		d->out.err = -ENOMEM;
@@ -28,7 +28,7 @@ static void write_text(struct wm_pdx *d)
 	wm_text_cut(&d->text, 0);
 }
 
-static void put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
+static void export_header_put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 {
 	wm_pdx_u(d, &d->text, value, bytes);
 }
@@ -36,14 +36,14 @@ static void put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 /* --- ids and attrs --------------------------------------------------------------------------- */
 
 /* Appends the ids of an attr of the input to the text. */
-static uint32_t put_ids(struct wm_pdx *d, uint32_t attr)
+static uint32_t export_header_put_ids(struct wm_pdx *d, uint32_t attr)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < d->pd->room_ids; i++) {
 		if (!d->pd->ids[i].id || d->pd->ids[i].attr != attr)
 			continue;
-		put(d, d->pd->ids[i].id, 8);
+		export_header_put(d, d->pd->ids[i].id, 8);
 		nr++;
 	}
 	return nr;
@@ -72,7 +72,7 @@ static void put_attr(struct wm_pdx *d, const unsigned char *bytes, uint32_t nr)
 	size_t at = d->text.bytes;
 
 	wm_text_add(&d->text, bytes, 4);
-	put(d, d->attr_bytes, 4);
+	export_header_put(d, d->attr_bytes, 4);
 	wm_text_add(&d->text, bytes + 8, nr - 8);
 	while (d->text.bytes < at + d->attr_bytes && !d->text.failed)
 		wm_text_char(&d->text, 0);
@@ -92,11 +92,11 @@ static int begin_attrs(struct wm_pdx *d)
 	for (uint32_t i = 0; i < nr; i++) {
 		at[2 * i] = d->out.bytes;
 		if (d->pd)
-			(void)put_ids(d, i);
+			(void)export_header_put_ids(d, i);
 		else
-			put(d, d->attrs[i].id, 8);
+			export_header_put(d, d->attrs[i].id, 8);
 		at[2 * i + 1] = d->text.bytes;
-		write_text(d);
+		export_header_write_text(d);
 	}
 	d->attrs_at = d->out.bytes;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -104,11 +104,11 @@ static int begin_attrs(struct wm_pdx *d)
 			put_attr(d, d->pd->attrs[i].bytes, bytes_of(&d->pd->attrs[i]));
 		else
 			put_attr(d, d->attrs[i].bytes, WM_PDX_ATTR_BYTES);
-		put(d, at[2 * i], 8);
-		put(d, at[2 * i + 1], 8);
+		export_header_put(d, at[2 * i], 8);
+		export_header_put(d, at[2 * i + 1], 8);
 	}
 	d->attrs_bytes = d->text.bytes;
-	write_text(d);
+	export_header_write_text(d);
 	d->data_at = d->out.bytes;
 	return d->out.err;
 }
@@ -123,38 +123,38 @@ int wm_pdx_begin(struct wm_pdx *d)
 
 /* --- features made here --------------------------------------------------------------- */
 
-static void put_string(struct wm_pdx *d, const char *text)
+static void export_header_put_string(struct wm_pdx *d, const char *text)
 {
 	size_t bytes = strlen(text) + 1, room = (bytes + STRING_ALIGN - 1) & ~(STRING_ALIGN - 1ul);
 
-	put(d, room, 4);
+	export_header_put(d, room, 4);
 	wm_text_add(&d->text, text, bytes);
 	for (; bytes < room; bytes++)
 		wm_text_char(&d->text, 0);
 }
 
-static bool put_word(struct wm_pdx *d, const char *key)
+static bool export_header_put_word(struct wm_pdx *d, const char *key)
 {
 	const char *text = wm_trace_word(d->trace, key);
 
 	if (text)
-		put_string(d, text);
+		export_header_put_string(d, text);
 	return text;
 }
 
 static bool host(struct wm_pdx *d)
 {
-	return put_word(d, "hostname");
+	return export_header_put_word(d, "hostname");
 }
 
-static bool release(struct wm_pdx *d)
+static bool export_header_release(struct wm_pdx *d)
 {
-	return put_word(d, "kernel");
+	return export_header_put_word(d, "kernel");
 }
 
 static bool version(struct wm_pdx *d)
 {
-	put_string(d, d->x->options.tracer);
+	export_header_put_string(d, d->x->options.tracer);
 	return true;
 }
 
@@ -168,7 +168,7 @@ static bool arch(struct wm_pdx *d)
 
 	if (uname(&u))
 		return false;
-	put_string(d, u.machine);
+	export_header_put_string(d, u.machine);
 	return true;
 }
 
@@ -178,20 +178,20 @@ static bool command(struct wm_pdx *d)
 
 	if (!text)
 		return false;
-	put(d, 1, 4);
-	put_string(d, text);
+	export_header_put(d, 1, 4);
+	export_header_put_string(d, text);
 	return true;
 }
 
 static bool descriptions(struct wm_pdx *d)
 {
-	put(d, d->nr_attrs, 4);
-	put(d, WM_PDX_ATTR_BYTES, 4);
+	export_header_put(d, d->nr_attrs, 4);
+	export_header_put(d, WM_PDX_ATTR_BYTES, 4);
 	for (uint32_t i = 0; i < d->nr_attrs; i++) {
 		put_attr(d, d->attrs[i].bytes, WM_PDX_ATTR_BYTES);
-		put(d, 1, 4);
-		put_string(d, d->attrs[i].type->name);
-		put(d, d->attrs[i].id, 8);
+		export_header_put(d, 1, 4);
+		export_header_put_string(d, d->attrs[i].type->name);
+		export_header_put(d, d->attrs[i].id, 8);
 	}
 	return true;
 }
@@ -200,10 +200,10 @@ static bool clock_data(struct wm_pdx *d)
 {
 	if (!d->base_ns)
 		return false;
-	put(d, CLOCK_VERSION, 4);
-	put(d, CLOCK_MONO, 4);
-	put(d, (uint64_t)d->base_ns, 8);
-	put(d, 0, 8);
+	export_header_put(d, CLOCK_VERSION, 4);
+	export_header_put(d, CLOCK_MONO, 4);
+	export_header_put(d, (uint64_t)d->base_ns, 8);
+	export_header_put(d, 0, 8);
 	return true;
 }
 
@@ -221,9 +221,9 @@ static bool tracing(struct wm_pdx *d)
 	if (!any)
 		return false;
 	wm_text_add(&d->text, head, sizeof(head));
-	put(d, s->machine.big_endian, 1);
-	put(d, s->machine.long_bytes, 1);
-	put(d, TRACE_PAGE_BYTES, 4);
+	export_header_put(d, s->machine.big_endian, 1);
+	export_header_put(d, s->machine.long_bytes, 1);
+	export_header_put(d, TRACE_PAGE_BYTES, 4);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		wm_text_add(&d->text, s->parts[parts[i]].data, s->parts[parts[i]].bytes);
 	return true;
@@ -235,7 +235,7 @@ static const struct {
 } made[] = {
     {WM_PD_HAS_TRACING_DATA, tracing},
     {WM_PD_HAS_HOSTNAME, host},
-    {WM_PD_HAS_OSRELEASE, release},
+    {WM_PD_HAS_OSRELEASE, export_header_release},
     {WM_PD_HAS_VERSION, version},
     {WM_PD_HAS_ARCH, arch},
     {WM_PD_HAS_CMDLINE, command},
@@ -311,20 +311,20 @@ static void write_features(struct wm_pdx *d, struct features *f)
 	wm_text_cut(&d->text, 0);
 	for (uint64_t i = 0; i < nr * SECTION_BYTES; i++)
 		wm_text_char(&d->text, 0);
-	write_text(d);
+	export_header_write_text(d);
 	for (uint32_t i = 0; i < WM_PD_NR_FEATURES; i++) {
 		if (!(f->bits[i / 64] >> i % 64 & 1))
 			continue;
 		(void)put_feature(d, i);
 		f->at[i] = d->out.bytes;
 		f->bytes[i] = d->text.bytes;
-		write_text(d);
+		export_header_write_text(d);
 	}
 	for (uint32_t i = 0; i < WM_PD_NR_FEATURES; i++) {
 		if (!(f->bits[i / 64] >> i % 64 & 1))
 			continue;
-		put(d, f->at[i], 8);
-		put(d, f->bytes[i], 8);
+		export_header_put(d, f->at[i], 8);
+		export_header_put(d, f->bytes[i], 8);
 	}
 	if (!d->text.failed && d->text.bytes)
 		wm_export_file_patch(&d->out, table, d->text.data, d->text.bytes);
@@ -344,9 +344,9 @@ static void patch_header(struct wm_pdx *d, uint64_t data_bytes, const struct fea
 
 	wm_text_str(&d->text, d->swap ? "2ELIFREP" : "PERFILE2");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		put(d, words[i], 8);
+		export_header_put(d, words[i], 8);
 	for (size_t i = 0; i < WM_PD_NR_FEATURES / 64; i++)
-		put(d, f->bits[i], 8);
+		export_header_put(d, f->bits[i], 8);
 	if (!d->text.failed)
 		wm_export_file_patch(&d->out, 0, d->text.data, d->text.bytes);
 	wm_text_cut(&d->text, 0);

@@ -11,7 +11,7 @@
 
 #define MEMORY_MAX (64u << 20)
 
-static int64_t base_of(const struct wm_trace *t)
+static int64_t perfdata_export_base_of(const struct wm_trace *t)
 {
 	for (uint32_t i = 0; i < t->nr_clocks; i++)
 		if (t->clocks[i]->is_epoch)
@@ -19,7 +19,7 @@ static int64_t base_of(const struct wm_trace *t)
 	return 0;
 }
 
-static int begin(struct wm_export *x, struct wm_diag *diag)
+static int perfdata_export_begin(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_pdx *d = x->own;
 	struct wm_trace *t = d->trace;
@@ -32,7 +32,7 @@ static int begin(struct wm_export *x, struct wm_diag *diag)
 				       : wm_diag_set(diag, -EINVAL, t->path, -1,
 						     "it has no attrs, which describe its records");
 	}
-	d->base_ns = base_of(t);
+	d->base_ns = perfdata_export_base_of(t);
 	err = wm_pdx_make_attrs(d, diag);
 	if (!err && !d->nr_attrs)
 		return wm_diag_set(diag, -EINVAL, t->path, -1,
@@ -41,7 +41,7 @@ static int begin(struct wm_export *x, struct wm_diag *diag)
 	return err ? err : wm_pdx_begin(d);
 }
 
-static int open_any(struct wm_export *x, struct wm_diag *diag)
+static int perfdata_export_open_any(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_pdx *d = calloc(1, sizeof(*d));
 
@@ -55,7 +55,8 @@ static int open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_text_init(&d->text);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	return wm_export_single_open(x, &d->out, "a perf.data holds one recording", begin, diag);
+	return wm_export_single_open(x, &d->out, "a perf.data holds one recording",
+				     perfdata_export_begin, diag);
 }
 
 static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
@@ -74,7 +75,7 @@ static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
 	return d->out.err;
 }
 
-static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
+static int perfdata_export_event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_pdx *d = x->own;
 	int got;
@@ -97,7 +98,7 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 	return 0;
 }
 
-static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
+static int perfdata_export_close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 {
 	struct wm_pdx *d = x->own;
 	int err = 0;
@@ -125,7 +126,7 @@ const struct wm_exporter_ops wm_export_perfdata = {
     .summary = "perf.data, samples only: for perf report, perf script, hotspot",
     .needs_meta = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
-    .open = open_any,
-    .event = event,
-    .close = close_any,
+    .open = perfdata_export_open_any,
+    .event = perfdata_export_event,
+    .close = perfdata_export_close_any,
 };

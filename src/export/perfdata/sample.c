@@ -21,7 +21,7 @@
 	(WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID |                      \
 	 WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_PERIOD)
 
-static void put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
+static void export_sample_put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 {
 	wm_pdx_u(d, &d->text, value, bytes);
 }
@@ -43,14 +43,14 @@ static const struct wm_item *item(const struct wm_event *e, const char *name)
 	return i ? i : in_part(e, WM_PART_FIELDS, name);
 }
 
-static uint64_t number(const struct wm_event *e, const char *name, uint64_t otherwise)
+static uint64_t export_sample_number(const struct wm_event *e, const char *name, uint64_t otherwise)
 {
 	const struct wm_item *i = item(e, name);
 
 	return i && i->member->type->kind <= WM_TYPE_BOOL ? i->u : otherwise;
 }
 
-static bool has_member(const struct wm_type *part, const char *name)
+static bool export_sample_has_member(const struct wm_type *part, const char *name)
 {
 	for (uint32_t i = 0; part && i < part->nr_members; i++)
 		if (part->members[i].name && !strcmp(part->members[i].name, name))
@@ -71,11 +71,11 @@ static const struct {
     {"stack_user", WM_PERF_SAMPLE_STACK_USER},
 };
 
-static void set(struct wm_pdx *d, struct wm_pdx_attr *a, uint32_t at, uint64_t value,
-		uint32_t bytes)
+static void export_sample_set(struct wm_pdx *d, struct wm_pdx_attr *a, uint32_t at, uint64_t value,
+			      uint32_t bytes)
 {
 	wm_text_cut(&d->text, 0);
-	put(d, value, bytes);
+	export_sample_put(d, value, bytes);
 	if (!d->text.failed)
 		memcpy(a->bytes + at, d->text.data, bytes);
 	wm_text_cut(&d->text, 0);
@@ -97,17 +97,17 @@ static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 		type = WM_PERF_TYPE_SOFTWARE;
 		config = CONFIG_DUMMY;
 	}
-	set(d, a, 0, type, 4);
-	set(d, a, 4, WM_PDX_ATTR_BYTES, 4);
-	set(d, a, 8, config, 8);
-	set(d, a, 16, 1, 8);
-	set(d, a, 24, a->sample_type, 8);
-	set(d, a, 40, flags, 8);
+	export_sample_set(d, a, 0, type, 4);
+	export_sample_set(d, a, 4, WM_PDX_ATTR_BYTES, 4);
+	export_sample_set(d, a, 8, config, 8);
+	export_sample_set(d, a, 16, 1, 8);
+	export_sample_set(d, a, 24, a->sample_type, 8);
+	export_sample_set(d, a, 40, flags, 8);
 	if (a->sample_type & WM_PERF_SAMPLE_REGS_USER)
-		set(d, a, 80, d->regs_user, 8);
+		export_sample_set(d, a, 80, d->regs_user, 8);
 	if (a->sample_type & WM_PERF_SAMPLE_STACK_USER)
-		set(d, a, 88, 8192, 4);
-	set(d, a, 92, 1, 4); /* CLOCK_MONOTONIC */
+		export_sample_set(d, a, 88, 8192, 4);
+	export_sample_set(d, a, 92, 1, 4); /* CLOCK_MONOTONIC */
 }
 
 static bool is_part(const char *name)
@@ -140,7 +140,7 @@ static const struct wm_kformat *format_of(const struct wm_pdx *d, const struct w
 	return wm_tdx_source_format(&d->source, a->type->name, &own);
 }
 
-static void add_attr(struct wm_pdx *d, const struct wm_event_type *type)
+static void export_sample_add_attr(struct wm_pdx *d, const struct wm_event_type *type)
 {
 	struct wm_pdx_attr *a = &d->attrs[d->nr_attrs];
 	const struct wm_type *fields = type->parts[WM_PART_FIELDS];
@@ -149,8 +149,8 @@ static void add_attr(struct wm_pdx *d, const struct wm_event_type *type)
 	a->id = FIRST_ID + d->nr_attrs++;
 	a->sample_type = COMMON;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (has_member(type->parts[WM_PART_STREAM_CONTEXT], parts[i].name) ||
-		    has_member(type->parts[WM_PART_FIELDS], parts[i].name))
+		if (export_sample_has_member(type->parts[WM_PART_STREAM_CONTEXT], parts[i].name) ||
+		    export_sample_has_member(type->parts[WM_PART_FIELDS], parts[i].name))
 			a->sample_type |= parts[i].bit;
 	if (!d->regs_user)
 		a->sample_type &= ~WM_PERF_SAMPLE_REGS_USER & ~WM_PERF_SAMPLE_STACK_USER;
@@ -178,22 +178,22 @@ int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag)
 	if (err || !d->by_type || !d->attrs)
 		return err ? err : -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++)
-		if (has_member(t->types[i]->parts[WM_PART_STREAM_CONTEXT], "ip"))
-			add_attr(d, t->types[i]);
+		if (export_sample_has_member(t->types[i]->parts[WM_PART_STREAM_CONTEXT], "ip"))
+			export_sample_add_attr(d, t->types[i]);
 	return d->text.failed ? -ENOMEM : 0;
 }
 
 /* --- records -------------------------------------------------------------------------- */
 
-static void begin(struct wm_pdx *d, uint32_t type, uint16_t misc)
+static void export_sample_begin(struct wm_pdx *d, uint32_t type, uint16_t misc)
 {
 	wm_text_cut(&d->text, 0);
-	put(d, type, 4);
-	put(d, misc, 2);
-	put(d, 0, 2); /* the size, set by finish() */
+	export_sample_put(d, type, 4);
+	export_sample_put(d, misc, 2);
+	export_sample_put(d, 0, 2); /* the size, set by export_sample_finish() */
 }
 
-static int finish(struct wm_pdx *d)
+static int export_sample_finish(struct wm_pdx *d)
 {
 	size_t bytes = d->text.bytes;
 	uint16_t size = (uint16_t)bytes;
@@ -207,25 +207,25 @@ static int finish(struct wm_pdx *d)
 	return 1;
 }
 
-static uint64_t time_of(const struct wm_pdx *d, const struct wm_event *e)
+static uint64_t export_sample_time_of(const struct wm_pdx *d, const struct wm_event *e)
 {
 	return e->ns == WM_TIME_NONE ? 0 : (uint64_t)e->ns - (uint64_t)d->base_ns;
 }
 
-static void put_list(struct wm_pdx *d, const struct wm_item *list)
+static void export_sample_put_list(struct wm_pdx *d, const struct wm_item *list)
 {
 	uint32_t nr = list && list->member->type->kind == WM_TYPE_LIST ? list->count : 0;
 
 	for (uint32_t i = 0; i < nr; i++)
-		put(d, list[1 + i].u, 8);
+		export_sample_put(d, list[1 + i].u, 8);
 }
 
 static void put_callchain(struct wm_pdx *d, const struct wm_event *e)
 {
 	const struct wm_item *chain = item(e, "callchain");
 
-	put(d, chain ? chain->count : 0, 8);
-	put_list(d, chain);
+	export_sample_put(d, chain ? chain->count : 0, 8);
+	export_sample_put_list(d, chain);
 }
 
 /*
@@ -238,15 +238,16 @@ static void put_regs(struct wm_pdx *d, const struct wm_event *e)
 	bool whole = regs && regs->count == (uint32_t)__builtin_popcountll(d->regs_user);
 
 	if (!whole) {
-		put(d, 0, 8);
+		export_sample_put(d, 0, 8);
 		return;
 	}
-	put(d, wm_user_regs_narrow(d->regs_user, regs + 1, regs->count) ? REGS_ABI_32 : REGS_ABI_64,
+	export_sample_put(
+	    d, wm_user_regs_narrow(d->regs_user, regs + 1, regs->count) ? REGS_ABI_32 : REGS_ABI_64,
 	    8);
-	put_list(d, regs);
+	export_sample_put_list(d, regs);
 }
 
-static bool is_bytes(const struct wm_item *i)
+static bool export_sample_is_bytes(const struct wm_item *i)
 {
 	return i->member->type->kind == WM_TYPE_BYTES;
 }
@@ -254,7 +255,7 @@ static bool is_bytes(const struct wm_item *i)
 /* Writes a blob, which is a list of bytes in CTF 1.8. */
 static void put_blob(struct wm_pdx *d, const struct wm_item *i)
 {
-	if (i && is_bytes(i))
+	if (i && export_sample_is_bytes(i))
 		wm_text_add(&d->text, i->bytes, i->count);
 	else if (i && i->member->type->kind == WM_TYPE_LIST)
 		for (uint32_t k = 0; k < i->count; k++)
@@ -266,18 +267,18 @@ static void put_stack(struct wm_pdx *d, const struct wm_event *e)
 	const struct wm_item *stack = item(e, "stack_user");
 	uint32_t bytes = stack ? stack->count : 0, room = (bytes + 7) & ~7u;
 
-	put(d, room, 8);
+	export_sample_put(d, room, 8);
 	put_blob(d, stack);
 	for (uint32_t i = bytes; i < room; i++)
-		put(d, 0, 1);
+		export_sample_put(d, 0, 1);
 	if (room)
-		put(d, bytes, 8);
+		export_sample_put(d, bytes, 8);
 }
 
 /*
  * Returns the mode for the record; never unknown, because perf drops samples with an unknown mode.
  */
-static uint8_t mode_of(const struct wm_event *e, uint64_t ip)
+static uint8_t export_sample_mode_of(const struct wm_event *e, uint64_t ip)
 {
 	if (e->mode != WM_MODE_UNKNOWN)
 		return e->mode;
@@ -304,29 +305,30 @@ static int put_raw(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct w
 		return err;
 	bytes = (uint32_t)d->record.bytes;
 	room = ((bytes + 4 + 7) & ~7u) - 4;
-	put(d, room, 4);
+	export_sample_put(d, room, 4);
 	wm_text_add(&d->text, d->record.data, bytes);
 	for (; bytes < room; bytes++)
-		put(d, 0, 1);
+		export_sample_put(d, 0, 1);
 	return 0;
 }
 
-static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm_event *e)
+static int export_sample_make(struct wm_pdx *d, const struct wm_pdx_attr *a,
+			      const struct wm_event *e)
 {
-	uint64_t ip = number(e, "ip", 0);
+	uint64_t ip = export_sample_number(e, "ip", 0);
 	int err = 0;
 
-	begin(d, WM_PERF_SAMPLE, mode_of(e, ip));
-	put(d, a->id, 8);
-	put(d, ip, 8);
-	put(d, (uint32_t)e->pid, 4);
-	put(d, (uint32_t)e->tid, 4);
-	put(d, time_of(d, e), 8);
+	export_sample_begin(d, WM_PERF_SAMPLE, export_sample_mode_of(e, ip));
+	export_sample_put(d, a->id, 8);
+	export_sample_put(d, ip, 8);
+	export_sample_put(d, (uint32_t)e->pid, 4);
+	export_sample_put(d, (uint32_t)e->tid, 4);
+	export_sample_put(d, export_sample_time_of(d, e), 8);
 	if (a->sample_type & WM_PERF_SAMPLE_ADDR)
-		put(d, number(e, "addr", 0), 8);
-	put(d, (uint32_t)e->cpu, 4);
-	put(d, 0, 4);
-	put(d, number(e, "period", 1), 8);
+		export_sample_put(d, export_sample_number(e, "addr", 0), 8);
+	export_sample_put(d, (uint32_t)e->cpu, 4);
+	export_sample_put(d, 0, 4);
+	export_sample_put(d, export_sample_number(e, "period", 1), 8);
 	if (a->sample_type & WM_PERF_SAMPLE_CALLCHAIN)
 		put_callchain(d, e);
 	if (a->format)
@@ -335,44 +337,44 @@ static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm
 		put_regs(d, e);
 	if (a->sample_type & WM_PERF_SAMPLE_STACK_USER)
 		put_stack(d, e);
-	return err ? err : finish(d);
+	return err ? err : export_sample_finish(d);
 }
 
 /* --- task events ---------------------------------------------------------------------- */
 
-static void put_ids(struct wm_pdx *d, const struct wm_event *e, const char *const *names,
-		    uint32_t nr)
+static void export_sample_put_ids(struct wm_pdx *d, const struct wm_event *e,
+				  const char *const *names, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		put(d, number(e, names[i], 0), 4);
+		export_sample_put(d, export_sample_number(e, names[i], 0), 4);
 }
 
 /* Writes a text with its NUL, padded to a multiple of eight. */
-static void put_text(struct wm_pdx *d, const struct wm_item *i)
+static void export_sample_put_text(struct wm_pdx *d, const struct wm_item *i)
 {
 	uint32_t bytes = i && i->member->type->kind == WM_TYPE_STRING ? i->count : 0;
 
 	if (bytes)
 		wm_text_add(&d->text, i->text, bytes);
 	do
-		put(d, 0, 1);
+		export_sample_put(d, 0, 1);
 	while (++bytes % 8);
 }
 
-static void comm(struct wm_pdx *d, const struct wm_event *e)
+static void export_sample_comm(struct wm_pdx *d, const struct wm_event *e)
 {
 	static const char *const ids[] = {"pid", "tid"};
 
-	put_ids(d, e, ids, 2);
-	put_text(d, item(e, "comm"));
+	export_sample_put_ids(d, e, ids, 2);
+	export_sample_put_text(d, item(e, "comm"));
 }
 
 static void task(struct wm_pdx *d, const struct wm_event *e)
 {
 	static const char *const ids[] = {"pid", "ppid", "tid", "ptid"};
 
-	put_ids(d, e, ids, 4);
-	put(d, time_of(d, e), 8);
+	export_sample_put_ids(d, e, ids, 4);
+	export_sample_put(d, export_sample_time_of(d, e), 8);
 }
 
 static void mmap2(struct wm_pdx *d, const struct wm_event *e)
@@ -381,18 +383,18 @@ static void mmap2(struct wm_pdx *d, const struct wm_event *e)
 	const struct wm_item *id = item(e, "build_id");
 	uint32_t bytes = id && id->count <= BUILD_ID_BYTES ? id->count : 0;
 
-	put_ids(d, e, ids, 2);
-	put(d, number(e, "addr", 0), 8);
-	put(d, number(e, "len", 0), 8);
-	put(d, number(e, "pgoff", 0), 8);
-	put(d, bytes, 4); /* one byte of size, three of padding */
+	export_sample_put_ids(d, e, ids, 2);
+	export_sample_put(d, export_sample_number(e, "addr", 0), 8);
+	export_sample_put(d, export_sample_number(e, "len", 0), 8);
+	export_sample_put(d, export_sample_number(e, "pgoff", 0), 8);
+	export_sample_put(d, bytes, 4); /* one byte of size, three of padding */
 	if (bytes)
 		put_blob(d, id);
 	for (; bytes < BUILD_ID_BYTES; bytes++)
-		put(d, 0, 1);
-	put(d, number(e, "prot", 0), 4);
-	put(d, number(e, "flags", 0), 4);
-	put_text(d, item(e, "filename"));
+		export_sample_put(d, 0, 1);
+	export_sample_put(d, export_sample_number(e, "prot", 0), 4);
+	export_sample_put(d, export_sample_number(e, "flags", 0), 4);
+	export_sample_put_text(d, item(e, "filename"));
 }
 
 static const struct {
@@ -400,7 +402,7 @@ static const struct {
 	uint32_t kind;
 	void (*put)(struct wm_pdx *d, const struct wm_event *e);
 } tasks[] = {
-    {"perf:comm", WM_PERF_COMM, comm},
+    {"perf:comm", WM_PERF_COMM, export_sample_comm},
     {"perf:fork", WM_PERF_FORK, task},
     {"perf:exit", WM_PERF_EXIT, task},
     {"perf:mmap2", WM_PERF_MMAP2, mmap2},
@@ -408,12 +410,12 @@ static const struct {
 
 static void put_trailer(struct wm_pdx *d, const struct wm_event *e)
 {
-	put(d, (uint32_t)e->pid, 4);
-	put(d, (uint32_t)e->tid, 4);
-	put(d, time_of(d, e), 8);
-	put(d, (uint32_t)e->cpu, 4);
-	put(d, 0, 4);
-	put(d, FIRST_ID, 8);
+	export_sample_put(d, (uint32_t)e->pid, 4);
+	export_sample_put(d, (uint32_t)e->tid, 4);
+	export_sample_put(d, export_sample_time_of(d, e), 8);
+	export_sample_put(d, (uint32_t)e->cpu, 4);
+	export_sample_put(d, 0, 4);
+	export_sample_put(d, FIRST_ID, 8);
 }
 
 int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e)
@@ -426,19 +428,19 @@ int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e)
 		wm_export_skip(d->x,
 			       "the fields of tracepoint samples; the samples are in the file", 1);
 	if (a)
-		return sample(d, a, e);
+		return export_sample_make(d, a, e);
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
 		if (strcmp(e->type->name, tasks[i].name) != 0)
 			continue;
-		misc = (uint16_t)number(e, "misc", 0);
+		misc = (uint16_t)export_sample_number(e, "misc", 0);
 		id = tasks[i].kind == WM_PERF_MMAP2 ? item(e, "build_id") : NULL;
 		if (id)
 			misc = id->count ? misc | WM_PERF_MISC_MMAP_BUILD_ID
 					 : (uint16_t)(misc & ~WM_PERF_MISC_MMAP_BUILD_ID);
-		begin(d, tasks[i].kind, misc);
+		export_sample_begin(d, tasks[i].kind, misc);
 		tasks[i].put(d, e);
 		put_trailer(d, e);
-		return finish(d);
+		return export_sample_finish(d);
 	}
 	return 0;
 }

@@ -58,7 +58,7 @@ static const struct def table[] = {
 /* clang-format on */
 
 /* Returns whether the word is one of the alternatives "a|b". */
-static bool is_one_of(const char *words, const char *word, size_t bytes)
+static bool action_is_one_of(const char *words, const char *word, size_t bytes)
 {
 	for (const char *at = words;; at++) {
 		size_t n = strcspn(at, "|");
@@ -72,13 +72,13 @@ static bool is_one_of(const char *words, const char *word, size_t bytes)
 }
 
 /* Returns whether the entry matches; *ret_rest is the part of the event's name matched by `*`. */
-static bool matches(const struct def *d, const char *provider, size_t bytes, const char *name,
-		    const char **ret_rest)
+static bool action_matches(const struct def *d, const char *provider, size_t bytes,
+			   const char *name, const char **ret_rest)
 {
 	size_t n = strlen(d->name);
 
 	*ret_rest = NULL;
-	if (!is_one_of(d->provider, provider, bytes))
+	if (!action_is_one_of(d->provider, provider, bytes))
 		return false;
 	if (d->name[n - 1] != '*')
 		return !strcmp(d->name, name);
@@ -91,7 +91,7 @@ static bool is_whole_number(const struct wm_field_ref *f)
 	return f->type && f->type->kind <= WM_TYPE_BOOL;
 }
 
-static bool is_number(const struct wm_type *t)
+static bool action_is_number(const struct wm_type *t)
 {
 	return t->kind <= WM_TYPE_FLOAT;
 }
@@ -110,7 +110,7 @@ static void bind_readings(const struct def *d, const struct wm_event_type *t,
 	for (uint32_t i = 0; fields && i < fields->nr_members; i++) {
 		if (ret->part.type && ret->part.index == i)
 			continue;
-		if (is_number(fields->members[i].type))
+		if (action_is_number(fields->members[i].type))
 			nr++;
 		else
 			ret->has_words = true;
@@ -196,7 +196,7 @@ void wm_act_bind(const struct wm_trace *trace, const struct wm_event_type *t,
 	if (bind_span(t, ret))
 		return;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (matches(&table[i], provider, bytes, name, &rest)) {
+		if (action_matches(&table[i], provider, bytes, name, &rest)) {
 			bind_def(&table[i], t, rest, ret);
 			return;
 		}

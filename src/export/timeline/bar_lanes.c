@@ -24,7 +24,7 @@ static void join_oldest(struct wm_lane_spans *s)
 /*
  * Adds the bar and joins it with the spans inside it. Returns false when a span partly overlaps it.
  */
-static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
+static bool bar_lanes_put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
 {
 	uint32_t first = s->nr, last;
 
@@ -52,7 +52,7 @@ int wm_lanes_place(struct wm_lanes *l, int64_t begin_ns, int64_t end_ns)
 	struct wm_lane_spans *more;
 
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (put(&l->lanes[i], begin_ns, end_ns))
+		if (bar_lanes_put(&l->lanes[i], begin_ns, end_ns))
 			return (int)i;
 	if (l->nr == WM_BAR_LANES_MAX)
 		return WM_BAR_LANES_MAX;
@@ -61,6 +61,6 @@ int wm_lanes_place(struct wm_lanes *l, int64_t begin_ns, int64_t end_ns)
 		return -ENOMEM;
 	l->lanes = more;
 	more[l->nr] = (struct wm_lane_spans){0};
-	(void)put(&more[l->nr], begin_ns, end_ns);
+	(void)bar_lanes_put(&more[l->nr], begin_ns, end_ns);
 	return (int)l->nr++;
 }

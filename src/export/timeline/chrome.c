@@ -45,7 +45,7 @@ static struct wm_text *out(const struct chrome *c)
 }
 
 /* Begins a line; false: no memory. */
-static bool open_line(struct chrome *c, struct wm_pen *p, const char *phase)
+static bool chrome_open_line(struct chrome *c, struct wm_pen *p, const char *phase)
 {
 	if (!wm_pen_open(p, out(c)))
 		return false;
@@ -64,13 +64,13 @@ static void put_key(struct wm_pen *p, const char *key)
 	wm_pen_put(p, key, strlen(key));
 }
 
-static void put_number(struct wm_pen *p, const char *key, int64_t n)
+static void chrome_put_number(struct wm_pen *p, const char *key, int64_t n)
 {
 	put_key(p, key);
 	p->at = wm_digits_i64(p->at, n);
 }
 
-static void put_string(struct wm_pen *p, const char *key, const char *text)
+static void chrome_put_string(struct wm_pen *p, const char *key, const char *text)
 {
 	put_key(p, key);
 	wm_pen_close(p);
@@ -101,7 +101,7 @@ static void put_ts(struct chrome *c, struct wm_pen *p, int64_t ns)
 	put_us(p, ",\"ts\":", c->base_ns, ns == WM_TIME_NONE ? c->last_ns : ns);
 }
 
-static uint32_t pid_of(const struct wm_scene_row *row)
+static uint32_t chrome_pid_of(const struct wm_scene_row *row)
 {
 	switch (row->kind) {
 	case WM_ROW_THREAD:
@@ -117,29 +117,29 @@ static uint32_t pid_of(const struct wm_scene_row *row)
 	}
 }
 
-static uint32_t tid_of(const struct wm_scene_row *row)
+static uint32_t chrome_tid_of(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)
 		return (uint32_t)row->task->tid;
 	if (row->kind == WM_ROW_NOBODY || row->kind >= WM_ROW_LOSSES)
-		return pid_of(row);
+		return chrome_pid_of(row);
 	return CPUS_TID + 4 * row->index + row->kind - WM_ROW_CPU;
 }
 
-static void put_row(struct wm_pen *p, const struct wm_scene_row *row)
+static void chrome_put_row(struct wm_pen *p, const struct wm_scene_row *row)
 {
-	put_number(p, ",\"pid\":", pid_of(row));
-	put_number(p, ",\"tid\":", tid_of(row));
+	chrome_put_number(p, ",\"pid\":", chrome_pid_of(row));
+	chrome_put_number(p, ",\"tid\":", chrome_tid_of(row));
 }
 
-static void put_names(struct wm_pen *p, const char *category, const char *title)
+static void chrome_put_names(struct wm_pen *p, const char *category, const char *title)
 {
 	if (category[0])
-		put_string(p, ",\"cat\":", category);
-	put_string(p, ",\"name\":", title);
+		chrome_put_string(p, ",\"cat\":", category);
+	chrome_put_string(p, ",\"name\":", title);
 }
 
-static int close_line(struct chrome *c, struct wm_pen *p)
+static int chrome_close_line(struct chrome *c, struct wm_pen *p)
 {
 	wm_pen_need(p, ROOM);
 	wm_pen_char(p, '}');
@@ -148,7 +148,8 @@ static int close_line(struct chrome *c, struct wm_pen *p)
 }
 
 /* Writes the event's members; the caller writes the braces. */
-static int put_values(struct chrome *c, struct wm_pen *p, uint32_t trace, const struct wm_event *e)
+static int chrome_put_values(struct chrome *c, struct wm_pen *p, uint32_t trace,
+			     const struct wm_event *e)
 {
 	int err;
 
@@ -160,26 +161,26 @@ static int put_values(struct chrome *c, struct wm_pen *p, uint32_t trace, const 
 
 /* --- what the scene gives ---------------------------------------------------------------- */
 
-static int on_values(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t)
+static int chrome_on_values(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t)
 {
 	struct chrome *c = own;
 
 	return wm_chrome_values_put(&c->values, c->scene.view, trace, e, t);
 }
 
-static int put_name(struct chrome *c, const struct wm_scene_row *row, const char *what,
-		    const char *name)
+static int chrome_put_name(struct chrome *c, const struct wm_scene_row *row, const char *what,
+			   const char *name)
 {
 	struct wm_pen p;
 
-	if (!open_line(c, &p, "M"))
+	if (!chrome_open_line(c, &p, "M"))
 		return -ENOMEM;
-	put_row(&p, row);
-	put_string(&p, ",\"name\":", what);
-	put_string(&p, ",\"args\":{\"name\":", name);
+	chrome_put_row(&p, row);
+	chrome_put_string(&p, ",\"name\":", what);
+	chrome_put_string(&p, ",\"args\":{\"name\":", name);
 	wm_pen_need(&p, ROOM);
 	wm_pen_char(&p, '}');
-	return close_line(c, &p);
+	return chrome_close_line(c, &p);
 }
 
 /* Makes viewers show the process above all others. */
@@ -187,11 +188,11 @@ static int put_first(struct chrome *c, const struct wm_scene_row *row)
 {
 	struct wm_pen p;
 
-	if (!open_line(c, &p, "M"))
+	if (!chrome_open_line(c, &p, "M"))
 		return -ENOMEM;
-	put_row(&p, row);
+	chrome_put_row(&p, row);
 	put_key(&p, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":-1}");
-	return close_line(c, &p);
+	return chrome_close_line(c, &p);
 }
 
 static int name_thread(struct chrome *c, const struct wm_scene_row *row, const char *name)
@@ -203,8 +204,8 @@ static int name_thread(struct chrome *c, const struct wm_scene_row *row, const c
 		return 0;
 	/* A process has the name of its main thread or, until that is known, of another thread. */
 	if (t->pid < 0 || t->pid == t->tid || !wm_tasks_find(&c->scene.state.tasks, t->pid))
-		err = put_name(c, row, "process_name", name);
-	return err ? err : put_name(c, row, "thread_name", name);
+		err = chrome_put_name(c, row, "process_name", name);
+	return err ? err : chrome_put_name(c, row, "thread_name", name);
 }
 
 static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name)
@@ -221,37 +222,37 @@ static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, cons
 	if (row->kind == WM_ROW_THREAD)
 		return name_thread(c, row, name);
 	if (row->kind == WM_ROW_NOBODY)
-		return put_name(c, row, "process_name", "Events of unknown threads");
+		return chrome_put_name(c, row, "process_name", "Events of unknown threads");
 	if (row->kind == WM_ROW_LOSSES)
-		return put_name(c, row, "process_name", "Lost events");
+		return chrome_put_name(c, row, "process_name", "Lost events");
 	if (row->kind == WM_ROW_READINGS)
-		return put_name(c, row, "process_name", "Counters");
+		return chrome_put_name(c, row, "process_name", "Counters");
 	(void)snprintf(text, sizeof(text), formats[row->kind], row->index);
-	err = put_name(c, row, "process_name", "CPUs");
+	err = chrome_put_name(c, row, "process_name", "CPUs");
 	if (!err)
 		err = put_first(c, row);
-	return err ? err : put_name(c, row, "thread_name", text);
+	return err ? err : chrome_put_name(c, row, "thread_name", text);
 }
 
-static int on_point(void *own, const struct wm_scene_point *point)
+static int chrome_on_point(void *own, const struct wm_scene_point *point)
 {
 	struct chrome *c = own;
 	struct wm_pen p;
 	int err = 0;
 
-	if (!open_line(c, &p, "i"))
+	if (!chrome_open_line(c, &p, "i"))
 		return -ENOMEM;
 	put_key(&p, ",\"s\":\"t\"");
 	put_ts(c, &p, point->ns);
-	put_row(&p, &point->row);
-	put_names(&p, point->category, point->title);
+	chrome_put_row(&p, &point->row);
+	chrome_put_names(&p, point->category, point->title);
 	put_key(&p, ",\"args\":{");
 	if (point->event)
-		err = put_values(c, &p, point->trace, point->event);
+		err = chrome_put_values(c, &p, point->trace, point->event);
 	else
 		wm_pen_add(&p, point->values, point->bytes);
 	put_key(&p, "}");
-	return err ? err : close_line(c, &p);
+	return err ? err : chrome_close_line(c, &p);
 }
 
 /* Writes {VALUES of the begin, "$end":{VALUES of the end}}, or the values of the only event. */
@@ -265,7 +266,7 @@ static int put_args(struct chrome *c, struct wm_pen *p, const struct wm_scene_ba
 	if (b->values && b->event)
 		put_key(p, b->bytes ? ",\"$end\":{" : "\"$end\":{");
 	if (b->event)
-		err = put_values(c, p, b->trace, b->event);
+		err = chrome_put_values(c, p, b->trace, b->event);
 	if (b->values && b->event)
 		put_key(p, "}");
 	put_key(p, "}");
@@ -280,14 +281,14 @@ static int put_async(struct chrome *c, const struct wm_scene_bar *b, const char 
 	struct wm_pen p;
 	int err;
 
-	if (!open_line(c, &p, phase))
+	if (!chrome_open_line(c, &p, phase))
 		return -ENOMEM;
 	put_ts(c, &p, begins ? b->begin_ns : b->end_ns);
-	put_row(&p, &b->row);
+	chrome_put_row(&p, &b->row);
 	put_key(&p, ",\"id\":\"0x");
 	p.at = wm_digits_bits(p.at, b->id, 4, "0123456789abcdef");
 	put_key(&p, "\"");
-	put_names(&p, b->category[0] ? b->category : "span", b->title);
+	chrome_put_names(&p, b->category[0] ? b->category : "span", b->title);
 	if (begins && b->values)
 		half.event = NULL;
 	else if (!begins)
@@ -295,7 +296,7 @@ static int put_async(struct chrome *c, const struct wm_scene_bar *b, const char 
 	if (!begins && !b->values)
 		half.event = NULL; /* the begin has all values */
 	err = put_args(c, &p, &half);
-	return err ? err : close_line(c, &p);
+	return err ? err : chrome_close_line(c, &p);
 }
 
 static int put_bar(struct chrome *c, const struct wm_scene_bar *b)
@@ -303,20 +304,20 @@ static int put_bar(struct chrome *c, const struct wm_scene_bar *b)
 	struct wm_pen p;
 	int err;
 
-	if (!open_line(c, &p, b->is_open ? "B" : "X"))
+	if (!chrome_open_line(c, &p, b->is_open ? "B" : "X"))
 		return -ENOMEM;
 	put_ts(c, &p, b->begin_ns);
 	if (!b->is_open)
 		put_us(&p, ",\"dur\":", b->begin_ns, b->end_ns);
-	put_row(&p, &b->row);
-	put_names(&p, b->category, b->title);
+	chrome_put_row(&p, &b->row);
+	chrome_put_names(&p, b->category, b->title);
 	if (b->is_idle)
 		put_key(&p, ",\"cname\":\"grey\"");
 	err = put_args(c, &p, b);
-	return err ? err : close_line(c, &p);
+	return err ? err : chrome_close_line(c, &p);
 }
 
-static int on_bar(void *own, const struct wm_scene_bar *b)
+static int chrome_on_bar(void *own, const struct wm_scene_bar *b)
 {
 	struct chrome *c = own;
 	struct wm_scene_bar numbered = *b;
@@ -325,7 +326,7 @@ static int on_bar(void *own, const struct wm_scene_bar *b)
 	if (!b->lane)
 		return put_bar(c, b);
 	if (!b->id) /* without an id, use row and lane as id */
-		numbered.id = (uint64_t)tid_of(&b->row) << 32 | b->lane;
+		numbered.id = (uint64_t)chrome_tid_of(&b->row) << 32 | b->lane;
 	err = put_async(c, &numbered, "b");
 	return err || b->is_open ? err : put_async(c, &numbered, "e");
 }
@@ -345,26 +346,27 @@ static void put_number_value(struct wm_pen *p, const struct wm_scene_number *n)
 	}
 }
 
-static int on_number(void *own, const struct wm_scene_number *n)
+static int chrome_on_number(void *own, const struct wm_scene_number *n)
 {
 	struct chrome *c = own;
 	char title[128];
 	struct wm_pen p;
 
-	if (!open_line(c, &p, "C"))
+	if (!chrome_open_line(c, &p, "C"))
 		return -ENOMEM;
 	put_ts(c, &p, n->ns);
-	put_row(&p, &n->row);
+	chrome_put_row(&p, &n->row);
 	if (n->has_part)
 		(void)snprintf(title, sizeof(title), "%s %lld", n->title, (long long)n->part);
-	put_string(&p, ",\"name\":", n->has_part ? title : n->title);
-	put_string(&p, ",\"args\":{", n->unit[0] ? n->unit : "value");
+	chrome_put_string(&p, ",\"name\":", n->has_part ? title : n->title);
+	chrome_put_string(&p, ",\"args\":{", n->unit[0] ? n->unit : "value");
 	put_number_value(&p, n);
 	put_key(&p, "}");
-	return close_line(c, &p);
+	return chrome_close_line(c, &p);
 }
 
-static const struct wm_scene_ops scene_ops = {on_values, on_row, on_point, on_bar, on_number};
+static const struct wm_scene_ops scene_ops = {chrome_on_values, on_row, chrome_on_point,
+					      chrome_on_bar, chrome_on_number};
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
@@ -389,7 +391,7 @@ static void put_traces(struct wm_text *t, const struct wm_export *x)
 }
 
 /* Writes the text before the events of a piece. */
-static void begin_piece(struct chrome *c)
+static void chrome_begin_piece(struct chrome *c)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&c->pieces);
 	size_t before = f->buffer.bytes;
@@ -411,7 +413,7 @@ static void end_piece(struct chrome *c)
 	wm_export_file_write(wm_export_pieces_now(&c->pieces), "\n]}\n", 4);
 }
 
-static int next_piece(struct chrome *c)
+static int chrome_next_piece(struct chrome *c)
 {
 	int err;
 
@@ -420,7 +422,7 @@ static int next_piece(struct chrome *c)
 	if (err)
 		return err;
 	wm_scene_forget_rows(&c->scene);
-	begin_piece(c);
+	chrome_begin_piece(c);
 	return 0;
 }
 
@@ -455,10 +457,10 @@ static int chrome_event(struct wm_export *x, uint32_t trace, const struct wm_eve
 
 	if (c->base_ns == WM_TIME_NONE) {
 		c->base_ns = c->last_ns = e->ns == WM_TIME_NONE ? 0 : e->ns;
-		begin_piece(c);
+		chrome_begin_piece(c);
 	}
 	if (wm_export_pieces_full(&c->pieces))
-		err = next_piece(c);
+		err = chrome_next_piece(c);
 	if (err)
 		return err;
 	if (e->ns != WM_TIME_NONE)
@@ -470,14 +472,14 @@ static int chrome_event(struct wm_export *x, uint32_t trace, const struct wm_eve
 	return err ? err : f->err;
 }
 
-static int finish(struct chrome *c)
+static int chrome_finish(struct chrome *c)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&c->pieces);
 	size_t before;
 	int err;
 
 	if (c->base_ns == WM_TIME_NONE)
-		begin_piece(c);
+		chrome_begin_piece(c);
 	before = f->buffer.bytes;
 	err = wm_scene_finish(&c->scene);
 	wm_export_file_added(f, before);
@@ -496,7 +498,7 @@ static int chrome_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 		return 0;
 	c->diag = diag;
 	if (whole)
-		err = finish(c);
+		err = chrome_finish(c);
 	x->nr_files = c->pieces.nr;
 	wm_export_pieces_done(&c->pieces);
 	wm_scene_done(&c->scene);

@@ -13,7 +13,7 @@
 
 /* --- leaves ------------------------------------------------------------------------------ */
 
-static bool is_hex(const struct wm_type *t)
+static bool chrome_values_is_hex(const struct wm_type *t)
 {
 	return t->kind == WM_TYPE_UNSIGNED &&
 	       (t->look == WM_LOOK_HEX || t->look == WM_LOOK_POINTER);
@@ -27,7 +27,7 @@ static const struct wm_item *large(struct wm_pen *p, const struct wm_shape *s,
 
 	if (!safe)
 		wm_pen_char(p, '"');
-	if (!safe && is_hex(s->type)) {
+	if (!safe && chrome_values_is_hex(s->type)) {
 		WM_PEN_PUT(p, "0x");
 		p->at = wm_digits_bits(p->at, i->u, 4, "0123456789abcdef");
 	} else {
@@ -38,8 +38,8 @@ static const struct wm_item *large(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
-					 const struct wm_item *i)
+static const struct wm_item *chrome_values_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						       const struct wm_item *i)
 {
 	const char *label = s->type->is_flags ? NULL : wm_type_label(s->type, i);
 
@@ -57,10 +57,10 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 	return i + 1;
 }
 
-static wm_shape_write *leaf(const struct wm_type *t)
+static wm_shape_write *chrome_values_leaf(const struct wm_type *t)
 {
 	if (t->is_enum)
-		return enumeration;
+		return chrome_values_enumeration;
 	if (t->kind <= WM_TYPE_SIGNED && t->bits > 53)
 		return large;
 	return wm_style_json.leaf(t);
@@ -69,7 +69,7 @@ static wm_shape_write *leaf(const struct wm_type *t)
 void wm_chrome_values_init(struct wm_chrome_values *v)
 {
 	v->style = wm_style_json;
-	v->style.leaf = leaf;
+	v->style.leaf = chrome_values_leaf;
 	wm_arena_init(&v->arena, ARENA_MAX);
 	wm_shapes_init(&v->shapes, &v->arena, &v->style);
 }
@@ -83,8 +83,8 @@ void wm_chrome_values_done(struct wm_chrome_values *v)
 /* --- events -------------------------------------------------------------------------------- */
 
 /* Writes the members of a part after `nr` other members. -1: out of memory. */
-static int64_t put_part(struct wm_chrome_values *v, struct wm_pen *p, const struct wm_event *e,
-			int part, uint32_t nr)
+static int64_t chrome_values_put_part(struct wm_chrome_values *v, struct wm_pen *p,
+				      const struct wm_event *e, int part, uint32_t nr)
 {
 	const struct wm_type *t = e->type->parts[part];
 	const struct wm_shape *s = t ? wm_shape_of(&v->shapes, t) : NULL;
@@ -96,8 +96,9 @@ static int64_t put_part(struct wm_chrome_values *v, struct wm_pen *p, const stru
 	return wm_shape_members(p, s, e->items, e->parts[part].at, e->parts[part].end, nr);
 }
 
-static bool put_context(struct wm_chrome_values *v, struct wm_pen *p, const struct wm_event *e,
-			int part, const char *key, bool *any)
+static bool chrome_values_put_context(struct wm_chrome_values *v, struct wm_pen *p,
+				      const struct wm_event *e, int part, const char *key,
+				      bool *any)
 {
 	if (e->parts[part].at == e->parts[part].end)
 		return true;
@@ -106,15 +107,15 @@ static bool put_context(struct wm_chrome_values *v, struct wm_pen *p, const stru
 		wm_pen_char(p, ',');
 	*any = true;
 	wm_pen_put(p, key, strlen(key));
-	if (put_part(v, p, e, part, 0) < 0)
+	if (chrome_values_put_part(v, p, e, part, 0) < 0)
 		return false;
 	wm_pen_need(p, ROOM);
 	wm_pen_char(p, '}');
 	return true;
 }
 
-static void put_message(struct wm_pen *p, const struct wm_view *view, uint32_t trace,
-			const struct wm_event *e, bool *any)
+static void chrome_values_put_message(struct wm_pen *p, const struct wm_view *view, uint32_t trace,
+				      const struct wm_event *e, bool *any)
 {
 	struct wm_text message;
 
@@ -136,7 +137,7 @@ static void put_message(struct wm_pen *p, const struct wm_view *view, uint32_t t
 }
 
 /* Writes the event's attributes other than its values. */
-static void put_own(struct wm_pen *p, const struct wm_event *e, bool *any)
+static void chrome_values_put_own(struct wm_pen *p, const struct wm_event *e, bool *any)
 {
 	wm_pen_need(p, ROOM);
 	if (e->cpu >= 0) {
@@ -163,13 +164,14 @@ int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_view *view,
 
 	if (!wm_pen_open(&p, t))
 		return -ENOMEM;
-	nr = put_part(v, &p, e, WM_PART_FIELDS, 0);
+	nr = chrome_values_put_part(v, &p, e, WM_PART_FIELDS, 0);
 	any = nr > 0;
-	put_own(&p, e, &any);
-	if (nr < 0 || !put_context(v, &p, e, WM_PART_STREAM_CONTEXT, "\"$common\":{", &any) ||
-	    !put_context(v, &p, e, WM_PART_CONTEXT, "\"$context\":{", &any))
+	chrome_values_put_own(&p, e, &any);
+	if (nr < 0 ||
+	    !chrome_values_put_context(v, &p, e, WM_PART_STREAM_CONTEXT, "\"$common\":{", &any) ||
+	    !chrome_values_put_context(v, &p, e, WM_PART_CONTEXT, "\"$context\":{", &any))
 		t->failed = true;
-	put_message(&p, view, trace, e, &any);
+	chrome_values_put_message(&p, view, trace, e, &any);
 	wm_pen_close(&p);
 	return t->failed ? -ENOMEM : 0;
 }

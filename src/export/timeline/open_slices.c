@@ -27,13 +27,13 @@ void wm_open_slices_done(struct wm_open_slices *s)
 	*s = (struct wm_open_slices){0};
 }
 
-static uint64_t hash_of(const struct wm_open_slices *s, const struct wm_open_key *key)
+static uint64_t open_slices_hash_of(const struct wm_open_slices *s, const struct wm_open_key *key)
 {
 	return wm_mix(wm_mix(s->table.seed ^ key->id, s->table.seed ^ key->who), key->family);
 }
 
-static struct wm_open_slice *find(const struct wm_open_slices *s, const struct wm_open_key *key,
-				  uint64_t hash)
+static struct wm_open_slice *open_slices_find(const struct wm_open_slices *s,
+					      const struct wm_open_key *key, uint64_t hash)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 
@@ -71,8 +71,8 @@ static void put_unused(struct wm_open_slices *s, struct wm_open_slice *o)
 /* Makes the slice the newest one of its key. */
 static int join_key(struct wm_open_slices *s, struct wm_open_slice *o)
 {
-	o->hash = hash_of(s, &o->key);
-	o->before = find(s, &o->key, o->hash);
+	o->hash = open_slices_hash_of(s, &o->key);
+	o->before = open_slices_find(s, &o->key, o->hash);
 	if (o->before)
 		wm_table_remove(&s->table, o->hash, o->before->index);
 	if (wm_table_add(&s->table, o->hash, o->index))
@@ -128,7 +128,7 @@ void wm_open_slices_added(struct wm_open_slices *s, struct wm_open_slice *o)
 struct wm_open_slice *wm_open_slices_find(const struct wm_open_slices *s,
 					  const struct wm_open_key *key)
 {
-	return find(s, key, hash_of(s, key));
+	return open_slices_find(s, key, open_slices_hash_of(s, key));
 }
 
 struct wm_open_slice *wm_open_slices_before(const struct wm_open_slice *o)

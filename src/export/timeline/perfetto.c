@@ -43,7 +43,7 @@ static int end_event(struct wm_perfetto *p, size_t at, size_t inner)
 	return wm_perfetto_end_packet(p, at);
 }
 
-static void put_names(struct wm_perfetto *p, const char *category, const char *title)
+static void perfetto_put_names(struct wm_perfetto *p, const char *category, const char *title)
 {
 	uint64_t iid = wm_perfetto_name(&p->names, WM_PERFETTO_EVENT, title);
 	struct wm_text *t = wm_perfetto_out(p);
@@ -63,23 +63,24 @@ static void put_names(struct wm_perfetto *p, const char *category, const char *t
 
 /* --- what the scene gives ------------------------------------------------------------- */
 
-static int on_values(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t)
+static int perfetto_on_values(void *own, uint32_t trace, const struct wm_event *e,
+			      struct wm_text *t)
 {
 	struct wm_perfetto *p = own;
 
 	return wm_perfetto_values_put(&p->values, p->scene.view, trace, e, WM_PF_ANNOTATIONS, t);
 }
 
-static int on_point(void *own, const struct wm_scene_point *point)
+static int perfetto_on_point(void *own, const struct wm_scene_point *point)
 {
 	struct wm_perfetto *p = own;
 	size_t inner, at = begin_event(p, point->ns, WM_PF_INSTANT,
 				       wm_perfetto_row_uuid(&point->row), &inner);
 	int err = 0;
 
-	put_names(p, point->category, point->title);
+	perfetto_put_names(p, point->category, point->title);
 	if (point->event)
-		err = on_values(p, point->trace, point->event, wm_perfetto_out(p));
+		err = perfetto_on_values(p, point->trace, point->event, wm_perfetto_out(p));
 	else
 		wm_text_add(wm_perfetto_out(p), point->values, point->bytes);
 	return err ? err : end_event(p, at, inner);
@@ -90,11 +91,11 @@ static int put_begin(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64
 	size_t inner, at = begin_event(p, b->begin_ns, WM_PF_SLICE_BEGIN, track, &inner);
 	int err = 0;
 
-	put_names(p, b->category, b->title);
+	perfetto_put_names(p, b->category, b->title);
 	if (b->values)
 		wm_text_add(wm_perfetto_out(p), b->values, b->bytes);
 	else if (b->event)
-		err = on_values(p, b->trace, b->event, wm_perfetto_out(p));
+		err = perfetto_on_values(p, b->trace, b->event, wm_perfetto_out(p));
 	return err ? err : end_event(p, at, inner);
 }
 
@@ -102,7 +103,7 @@ static int put_begin(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64
  * Writes the values of the end as one nested annotation, because they may have the same names as
  * those of the begin.
  */
-static int put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t track)
+static int perfetto_put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t track)
 {
 	size_t inner, at = begin_event(p, b->end_ns, WM_PF_SLICE_END, track, &inner), end;
 	struct wm_text *t = wm_perfetto_out(p);
@@ -116,13 +117,13 @@ static int put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t
 	return err ? err : end_event(p, at, inner);
 }
 
-static int on_bar(void *own, const struct wm_scene_bar *b)
+static int perfetto_on_bar(void *own, const struct wm_scene_bar *b)
 {
 	struct wm_perfetto *p = own;
 	uint64_t track = wm_perfetto_lane_uuid(&b->row, b->lane);
 	int err = put_begin(p, b, track);
 
-	return err || b->is_open ? err : put_end(p, b, track);
+	return err || b->is_open ? err : perfetto_put_end(p, b, track);
 }
 
 static void put_counter_value(struct wm_text *t, const struct wm_scene_number *n)
@@ -135,7 +136,7 @@ static void put_counter_value(struct wm_text *t, const struct wm_scene_number *n
 		wm_pb_i64(t, WM_PF_COUNTER_VALUE, n->s);
 }
 
-static int on_number(void *own, const struct wm_scene_number *n)
+static int perfetto_on_number(void *own, const struct wm_scene_number *n)
 {
 	struct wm_perfetto *p = own;
 	size_t at, inner;
@@ -153,8 +154,8 @@ static int on_number(void *own, const struct wm_scene_number *n)
 	return end_event(p, at, inner);
 }
 
-static const struct wm_scene_ops scene_ops = {on_values, wm_perfetto_row, on_point, on_bar,
-					      on_number};
+static const struct wm_scene_ops scene_ops = {
+    perfetto_on_values, wm_perfetto_row, perfetto_on_point, perfetto_on_bar, perfetto_on_number};
 
 /* --- the kernel's events -------------------------------------------------------------- */
 
@@ -192,7 +193,7 @@ static int put_ftrace(struct wm_perfetto *p, uint32_t trace, const struct wm_eve
 
 /* --- pieces --------------------------------------------------------------------------- */
 
-static bool is_epoch(const struct wm_export *x)
+static bool perfetto_is_epoch(const struct wm_export *x)
 {
 	for (uint32_t i = 0; i < x->nr_traces; i++)
 		if (!x->traces[i]->nr_clocks || !x->traces[i]->clocks[0]->is_epoch)
@@ -213,7 +214,7 @@ static int put_clock(struct wm_perfetto *p)
 	wm_pb_u64(t, WM_PF_TIMESTAMP, now);
 	inner = wm_pb_begin(t, WM_PF_CLOCK_SNAPSHOT);
 	for (uint32_t id = WM_PF_BOOTTIME; id;
-	     id = id == WM_PF_BOOTTIME && is_epoch(p->x) ? WM_PF_REALTIME : 0) {
+	     id = id == WM_PF_BOOTTIME && perfetto_is_epoch(p->x) ? WM_PF_REALTIME : 0) {
 		clock = wm_pb_begin(t, 1);
 		wm_pb_u64(t, 1, id);
 		wm_pb_u64(t, 2, now);
@@ -248,7 +249,7 @@ static int put_system(struct wm_perfetto *p)
 	return wm_perfetto_end_packet(p, at);
 }
 
-static int begin_piece(struct wm_perfetto *p)
+static int perfetto_begin_piece(struct wm_perfetto *p)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&p->pieces);
 	size_t before = f->buffer.bytes;
@@ -261,7 +262,7 @@ static int begin_piece(struct wm_perfetto *p)
 	return err;
 }
 
-static int next_piece(struct wm_perfetto *p)
+static int perfetto_next_piece(struct wm_perfetto *p)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&p->pieces);
 	size_t before = f->buffer.bytes;
@@ -276,12 +277,12 @@ static int next_piece(struct wm_perfetto *p)
 	if (p->told_counters)
 		memset(p->told_counters, 0, p->room_counters);
 	wm_perfetto_names_again(&p->names);
-	return begin_piece(p);
+	return perfetto_begin_piece(p);
 }
 
 /* --- the exporter --------------------------------------------------------------------- */
 
-static int bind(struct wm_perfetto *p)
+static int perfetto_bind(struct wm_perfetto *p)
 {
 	struct wm_export *x = p->x;
 
@@ -314,7 +315,7 @@ static int perfetto_open(struct wm_export *x, struct wm_diag *diag)
 	if (!err)
 		err = wm_scene_init(&p->scene, x, &scene_ops, p);
 	if (!err)
-		err = bind(p);
+		err = perfetto_bind(p);
 	if (!err)
 		err = wm_export_pieces_create(&p->pieces, x->options.path, x->options.force, limit,
 					      diag);
@@ -332,9 +333,9 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 	if (e->ns != WM_TIME_NONE)
 		p->last_ns = e->ns;
 	if (!p->begun)
-		err = begin_piece(p);
+		err = perfetto_begin_piece(p);
 	else if (wm_export_pieces_full(&p->pieces))
-		err = next_piece(p);
+		err = perfetto_next_piece(p);
 	if (err)
 		return err;
 	file = wm_export_pieces_now(&p->pieces);
@@ -347,14 +348,14 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 	return err ? err : file->err;
 }
 
-static int finish(struct wm_perfetto *p)
+static int perfetto_finish(struct wm_perfetto *p)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&p->pieces);
 	size_t before;
 	int err = 0;
 
 	if (!p->begun)
-		err = begin_piece(p);
+		err = perfetto_begin_piece(p);
 	before = f->buffer.bytes;
 	if (!err)
 		err = flush_bundle(p);
@@ -373,7 +374,7 @@ static int perfetto_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 		return 0;
 	p->diag = diag;
 	if (whole)
-		err = finish(p);
+		err = perfetto_finish(p);
 	x->nr_files = p->pieces.nr;
 	wm_export_pieces_done(&p->pieces);
 	wm_scene_done(&p->scene);

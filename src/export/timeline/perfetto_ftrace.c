@@ -34,7 +34,7 @@ static const struct def table[] = {
 /* clang-format on */
 
 /* Returns whether the name is one of the alternatives "a|b". */
-static bool is_one_of(const char *words, const char *name)
+static bool perfetto_ftrace_is_one_of(const char *words, const char *name)
 {
 	size_t bytes = strlen(name);
 
@@ -54,10 +54,10 @@ static bool can_hold(const struct wm_type *t)
 }
 
 /* Returns the field number for a field of the event; 0: the message has no such field. */
-static uint32_t number_of(const struct def *d, const struct wm_member *m)
+static uint32_t perfetto_ftrace_number_of(const struct def *d, const struct wm_member *m)
 {
 	for (uint32_t i = 0; i < WM_PERFETTO_FTRACE_FIELDS; i++)
-		if (is_one_of(d->fields[i], m->name) && can_hold(m->type))
+		if (perfetto_ftrace_is_one_of(d->fields[i], m->name) && can_hold(m->type))
 			return i + 1;
 	return 0;
 }
@@ -73,7 +73,7 @@ void wm_perfetto_ftrace_bind(const struct wm_event_type *t, struct wm_perfetto_f
 	if (d == end || !fields || fields->nr_members > WM_PERFETTO_FTRACE_FIELDS)
 		return;
 	for (uint32_t i = 0; i < fields->nr_members; i++) {
-		ret->fields[i].number = number_of(d, &fields->members[i]);
+		ret->fields[i].number = perfetto_ftrace_number_of(d, &fields->members[i]);
 		if (!ret->fields[i].number ||
 		    !wm_field_ref_find_in(t, WM_PART_FIELDS, fields->members[i].name,
 					  &ret->fields[i].field))

@@ -47,7 +47,7 @@ uint64_t wm_perfetto_row_uuid(const struct wm_scene_row *row)
 
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static int describe(struct wm_perfetto *p, uint64_t track, uint64_t parent, const char *name)
+static int tracks_describe(struct wm_perfetto *p, uint64_t track, uint64_t parent, const char *name)
 {
 	struct wm_text *t = wm_perfetto_out(p);
 	size_t at = wm_perfetto_begin_packet(p, 0), inner = wm_pb_begin(t, WM_PF_TRACK_DESCRIPTOR);
@@ -123,18 +123,18 @@ int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, co
 
 	if (lane) {
 		(void)snprintf(text, sizeof(text), "overlapping %u", lane);
-		return describe(own, wm_perfetto_lane_uuid(row, lane), wm_perfetto_row_uuid(row),
-				text);
+		return tracks_describe(own, wm_perfetto_lane_uuid(row, lane),
+				       wm_perfetto_row_uuid(row), text);
 	}
 	if (row->kind == WM_ROW_THREAD)
 		return describe_thread(own, row, name);
 	(void)snprintf(text, sizeof(text), formats[row->kind], row->index);
-	return describe(own, wm_perfetto_row_uuid(row), 0, text);
+	return tracks_describe(own, wm_perfetto_row_uuid(row), 0, text);
 }
 
 /* --- counters ------------------------------------------------------------------------------- */
 
-static int32_t process_of(const struct wm_scene_row *row)
+static int32_t tracks_process_of(const struct wm_scene_row *row)
 {
 	if (row->kind != WM_ROW_THREAD)
 		return -1;
@@ -145,7 +145,7 @@ static int32_t process_of(const struct wm_scene_row *row)
 static uint64_t counter_parent(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)
-		return wm_perfetto_uuid(WM_PF_OF_PROCESS, (uint32_t)process_of(row));
+		return wm_perfetto_uuid(WM_PF_OF_PROCESS, (uint32_t)tracks_process_of(row));
 	return row->kind == WM_ROW_READINGS ? wm_perfetto_row_uuid(row) : 0;
 }
 
@@ -208,7 +208,7 @@ int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_numbe
 	int err;
 
 	wm_text_cut(&p->counter, 0);
-	wm_text_f(&p->counter, "%d ", process_of(&n->row));
+	wm_text_f(&p->counter, "%d ", tracks_process_of(&n->row));
 	name_at = p->counter.bytes;
 	wm_text_str(&p->counter, n->title);
 	if (n->has_part)

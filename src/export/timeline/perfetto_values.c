@@ -69,7 +69,7 @@ static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32
  * Looks names up by address in a cache first: most events use the same few names at the same few
  * addresses.
  */
-static uint32_t id_of(struct wm_perfetto_names *n, const char *text)
+static uint32_t perfetto_values_id_of(struct wm_perfetto_names *n, const char *text)
 {
 	uint32_t i = (uint32_t)((uintptr_t)text * 0x9e3779b97f4a7c15ull >> 56);
 
@@ -86,7 +86,7 @@ uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kin
 
 	if (n->names.nr >= WM_PERFETTO_NAMES_MAX)
 		return 0;
-	id = id_of(n, text);
+	id = perfetto_values_id_of(n, text);
 	if (id == WM_NAMES_NONE || !room_for(n, id))
 		return 0;
 	if (!(n->sent[id] & 1u << kind)) {
@@ -152,10 +152,10 @@ static bool encode_name(struct wm_perfetto_values *v, const char *name, struct p
 	return ret->name;
 }
 
-static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
-						const struct wm_type *t);
+static const struct wm_perfetto_shape *perfetto_values_shape_of(struct wm_perfetto_values *v,
+								const struct wm_type *t);
 
-static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
+static bool perfetto_values_fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
 {
 	bool has_members = s->type->kind == WM_TYPE_STRUCT || s->type->kind == WM_TYPE_CHOICE;
 	bool has_element = s->type->kind == WM_TYPE_LIST || s->type->kind == WM_TYPE_OPTIONAL;
@@ -164,7 +164,7 @@ static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
 	s->nr = has_members ? s->type->nr_members : has_element;
 	s->pieces = wm_arena_array(&v->arena, s->nr + 1, sizeof(*s->pieces));
 	for (uint32_t i = 0; s->pieces && i < s->nr; i++) {
-		s->pieces[i].shape = shape_of(v, m[i].type);
+		s->pieces[i].shape = perfetto_values_shape_of(v, m[i].type);
 		if (!s->pieces[i].shape || !encode_name(v, m[i].name, &s->pieces[i]))
 			return false;
 	}
@@ -175,8 +175,8 @@ static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
  * Returns the shape of a type, made at its first use. The recursion ends, because types have no
  * cycles and the readers limit their depth.
  */
-static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
-						const struct wm_type *t)
+static const struct wm_perfetto_shape *perfetto_values_shape_of(struct wm_perfetto_values *v,
+								const struct wm_type *t)
 {
 	uint64_t hash = wm_table_hash(&v->table, (uintptr_t)t);
 	struct wm_table_walk w = wm_table_walk(hash);
@@ -189,7 +189,7 @@ static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 	if (!s)
 		return NULL;
 	s->type = t;
-	if (!fill(v, s)) /* which may add shapes */
+	if (!perfetto_values_fill(v, s)) /* which may add shapes */
 		return NULL;
 	more = wm_arena_grow(&v->arena, v->shapes, v->table.nr, sizeof(*more));
 	if (!more)
@@ -201,7 +201,8 @@ static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 
 /* --- values --------------------------------------------------------------------------- */
 
-static void put_label(struct wm_text *t, const struct wm_type *type, const struct wm_item *i)
+static void perfetto_values_put_label(struct wm_text *t, const struct wm_type *type,
+				      const struct wm_item *i)
 {
 	const char *label = wm_type_label(type, i);
 	struct wm_text text;
@@ -219,7 +220,7 @@ static void put_label(struct wm_text *t, const struct wm_type *type, const struc
 	wm_text_done(&text);
 }
 
-static void put_bytes(struct wm_text *t, const struct wm_item *i)
+static void perfetto_values_put_bytes(struct wm_text *t, const struct wm_item *i)
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t at = wm_pb_begin(t, STRING);
@@ -231,12 +232,13 @@ static void put_bytes(struct wm_text *t, const struct wm_item *i)
 	wm_pb_end(t, at);
 }
 
-static void put_leaf(struct wm_text *t, const struct wm_type *type, const struct wm_item *i)
+static void perfetto_values_put_leaf(struct wm_text *t, const struct wm_type *type,
+				     const struct wm_item *i)
 {
 	bool is_hex = type->look == WM_LOOK_HEX || type->look == WM_LOOK_POINTER;
 
 	if (type->is_enum && !type->is_flags && wm_type_label(type, i)) {
-		put_label(t, type, i);
+		perfetto_values_put_label(t, type, i);
 		return;
 	}
 	switch (type->kind) {
@@ -256,12 +258,12 @@ static void put_leaf(struct wm_text *t, const struct wm_type *type, const struct
 		wm_pb_utf8(t, STRING, i->text, i->count);
 		break;
 	default:
-		put_bytes(t, i);
+		perfetto_values_put_bytes(t, i);
 	}
 }
 
-static uint32_t put(struct wm_text *t, uint32_t field, const struct piece *piece,
-		    const struct wm_item *items, uint32_t at, uint32_t end);
+static uint32_t perfetto_values_put(struct wm_text *t, uint32_t field, const struct piece *piece,
+				    const struct wm_item *items, uint32_t at, uint32_t end);
 
 /* Writes the contents of the item; returns the index after it. */
 static uint32_t put_inside(struct wm_text *t, const struct wm_perfetto_shape *s,
@@ -272,7 +274,8 @@ static uint32_t put_inside(struct wm_text *t, const struct wm_perfetto_shape *s,
 
 	at++;
 	if (s->type->kind == WM_TYPE_CHOICE)
-		return put(t, field, &s->pieces[i->u < s->nr ? i->u : 0], items, at, end);
+		return perfetto_values_put(t, field, &s->pieces[i->u < s->nr ? i->u : 0], items, at,
+					   end);
 	if (s->type->kind == WM_TYPE_LIST)
 		field = ARRAY_VALUES;
 	for (uint32_t k = 0; k < n && at < end; k++) {
@@ -280,14 +283,14 @@ static uint32_t put_inside(struct wm_text *t, const struct wm_perfetto_shape *s,
 
 		if (s->type->kind == WM_TYPE_STRUCT && k >= s->nr)
 			break;
-		at = put(t, field, piece, items, at, end);
+		at = perfetto_values_put(t, field, piece, items, at, end);
 	}
 	return i->next;
 }
 
 /* Writes one annotation; returns the index after it. A present optional is written as its value. */
-static uint32_t put(struct wm_text *t, uint32_t field, const struct piece *piece,
-		    const struct wm_item *items, uint32_t at, uint32_t end)
+static uint32_t perfetto_values_put(struct wm_text *t, uint32_t field, const struct piece *piece,
+				    const struct wm_item *items, uint32_t at, uint32_t end)
 {
 	const struct wm_perfetto_shape *s = piece->shape;
 	uint32_t behind = items[at].next;
@@ -299,22 +302,22 @@ static uint32_t put(struct wm_text *t, uint32_t field, const struct piece *piece
 		at++;
 	}
 	if (s->type->kind < WM_TYPE_STRUCT)
-		put_leaf(t, s->type, &items[at]);
+		perfetto_values_put_leaf(t, s->type, &items[at]);
 	else if (s->type->kind != WM_TYPE_OPTIONAL)
 		(void)put_inside(t, s, items, at, end);
 	wm_pb_end(t, length);
 	return behind;
 }
 
-static bool put_part(struct wm_perfetto_values *v, const struct wm_event *e, int part,
-		     uint32_t field, struct wm_text *t)
+static bool perfetto_values_put_part(struct wm_perfetto_values *v, const struct wm_event *e,
+				     int part, uint32_t field, struct wm_text *t)
 {
 	const struct wm_type *type = e->type->parts[part];
-	const struct wm_perfetto_shape *s = type ? shape_of(v, type) : NULL;
+	const struct wm_perfetto_shape *s = type ? perfetto_values_shape_of(v, type) : NULL;
 	uint32_t at = e->parts[part].at, end = e->parts[part].end;
 
 	for (uint32_t k = 0; s && k < s->nr && at < end; k++)
-		at = put(t, field, &s->pieces[k], e->items, at, end);
+		at = perfetto_values_put(t, field, &s->pieces[k], e->items, at, end);
 	return s || !type;
 }
 
@@ -331,8 +334,9 @@ size_t wm_perfetto_values_begin(struct wm_perfetto_values *v, uint32_t field, co
 	return at;
 }
 
-static bool put_context(struct wm_perfetto_values *v, const struct wm_event *e, int part,
-			const char *name, uint32_t field, struct wm_text *t)
+static bool perfetto_values_put_context(struct wm_perfetto_values *v, const struct wm_event *e,
+					int part, const char *name, uint32_t field,
+					struct wm_text *t)
 {
 	size_t at;
 	bool ok;
@@ -340,13 +344,14 @@ static bool put_context(struct wm_perfetto_values *v, const struct wm_event *e, 
 	if (e->parts[part].at == e->parts[part].end)
 		return true;
 	at = wm_perfetto_values_begin(v, field, name, t);
-	ok = put_part(v, e, part, DICT_ENTRIES, t);
+	ok = perfetto_values_put_part(v, e, part, DICT_ENTRIES, t);
 	wm_pb_end(t, at);
 	return ok;
 }
 
-static void put_message(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
-			const struct wm_event *e, uint32_t field, struct wm_text *t)
+static void perfetto_values_put_message(struct wm_perfetto_values *v, const struct wm_view *view,
+					uint32_t trace, const struct wm_event *e, uint32_t field,
+					struct wm_text *t)
 {
 	struct wm_text message;
 	size_t at;
@@ -368,7 +373,7 @@ int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *v
 {
 	size_t at;
 
-	if (!put_part(v, e, WM_PART_FIELDS, field, t))
+	if (!perfetto_values_put_part(v, e, WM_PART_FIELDS, field, t))
 		return -ENOMEM;
 	if (e->cpu >= 0) {
 		at = wm_perfetto_values_begin(v, field, "$cpu", t);
@@ -380,9 +385,9 @@ int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *v
 		wm_pb_string(t, STRING, "none", 4);
 		wm_pb_end(t, at);
 	}
-	if (!put_context(v, e, WM_PART_STREAM_CONTEXT, "$common", field, t) ||
-	    !put_context(v, e, WM_PART_CONTEXT, "$context", field, t))
+	if (!perfetto_values_put_context(v, e, WM_PART_STREAM_CONTEXT, "$common", field, t) ||
+	    !perfetto_values_put_context(v, e, WM_PART_CONTEXT, "$context", field, t))
 		return -ENOMEM;
-	put_message(v, view, trace, e, field, t);
+	perfetto_values_put_message(v, view, trace, e, field, t);
 	return t->failed ? -ENOMEM : 0;
 }

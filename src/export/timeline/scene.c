@@ -17,7 +17,7 @@ static const char idle[] = "idle", sched[] = "sched"; /* categories of the bars 
 
 /* --- making it --------------------------------------------------------------------------- */
 
-static int bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
+static int scene_bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
 {
 	st->types = calloc(t->nr_types + 1, sizeof(*st->types));
 	st->comms = calloc(t->nr_types + 1, sizeof(*st->comms));
@@ -46,7 +46,7 @@ int wm_scene_init(struct wm_scene *s, const struct wm_export *x, const struct wm
 	if (!err && (!s->traces || !s->view))
 		err = -ENOMEM;
 	for (uint32_t i = 0; i < x->nr_traces && !err; i++)
-		err = bind_trace(&s->traces[i], x->traces[i]);
+		err = scene_bind_trace(&s->traces[i], x->traces[i]);
 	return err;
 }
 
@@ -108,7 +108,7 @@ static struct wm_scene_row unpack_row(const struct wm_scene *s, uint64_t row)
 	return r;
 }
 
-static const char *title_of(const struct wm_open_slice *o)
+static const char *scene_title_of(const struct wm_open_slice *o)
 {
 	return o->title ? o->title : o->label;
 }
@@ -118,7 +118,7 @@ static int give_alone(struct wm_scene *s, const struct wm_open_slice *o)
 {
 	struct wm_scene_point p = {.row = unpack_row(s, o->row),
 				   .ns = o->begin_ns,
-				   .title = title_of(o),
+				   .title = scene_title_of(o),
 				   .category = o->category,
 				   .values = o->values.data ? o->values.data : "",
 				   .bytes = o->values.bytes};
@@ -127,7 +127,7 @@ static int give_alone(struct wm_scene *s, const struct wm_open_slice *o)
 	return err ? err : s->ops->point(s->own, &p);
 }
 
-static int drop(struct wm_scene *s, struct wm_open_slice *o)
+static int scene_drop(struct wm_scene *s, struct wm_open_slice *o)
 {
 	int err = give_alone(s, o);
 
@@ -156,7 +156,7 @@ static struct wm_scene_bar bar_of(const struct wm_scene *s, const struct wm_open
 	return (struct wm_scene_bar){.row = unpack_row(s, o->row),
 				     .begin_ns = o->begin_ns,
 				     .id = o->key.id,
-				     .title = title_of(o),
+				     .title = scene_title_of(o),
 				     .category = o->category,
 				     .values = o->values.data ? o->values.data : "",
 				     .bytes = o->values.bytes};
@@ -170,7 +170,7 @@ static int open_bar(struct wm_scene *s, const struct wm_open_key *key,
 	int err = 0;
 
 	while (!err && wm_open_slices_full(&s->open))
-		err = drop(s, s->open.oldest);
+		err = scene_drop(s, s->open.oldest);
 	if (err)
 		return err;
 	o = wm_open_slices_add(&s->open, key);
@@ -205,8 +205,8 @@ static const char *make_title(const struct wm_act_type *a, const struct wm_event
  * Finds the key of the event's bar. Returns false when the thread or processor is unknown, so that
  * the event cannot be a bar.
  */
-static bool key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
-		   const struct wm_event *e, struct wm_open_key *ret)
+static bool scene_key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
+			 const struct wm_event *e, struct wm_open_key *ret)
 {
 	*ret = (struct wm_open_key){.family = a->family};
 	switch (a->owner) {
@@ -241,11 +241,11 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
 	const char *title;
 	int err = 0;
 
-	if (!key_of(a, row, e, &key))
+	if (!scene_key_of(a, row, e, &key))
 		return give_point(s, row, trace, e);
 	before = wm_open_slices_find(&s->open, &key);
 	if (before && (a->alone || key.id)) /* the end of the open slice was lost */
-		err = drop(s, before);
+		err = scene_drop(s, before);
 	if (!err)
 		err = open_bar(s, &key, &at, trace, e, &o);
 	if (err)
@@ -259,37 +259,38 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
  * Finds the begin that an end belongs to. The ends of slices opened later were lost: these slices
  * are output without an end.
  */
-static int find_begin(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e,
-		      const struct wm_open_key *key, struct wm_open_slice **ret)
+static int scene_find_begin(struct wm_scene *s, const struct wm_act_type *a,
+			    const struct wm_event *e, const struct wm_open_key *key,
+			    struct wm_open_slice **ret)
 {
 	struct wm_open_slice *newest = wm_open_slices_find(&s->open, key), *o = newest;
 	char buf[sizeof(o->label)];
 	const char *title = make_title(a, e, buf, sizeof(buf));
 	int err = 0;
 
-	while (o && a->is_named && strcmp(title_of(o), title) != 0)
+	while (o && a->is_named && strcmp(scene_title_of(o), title) != 0)
 		o = wm_open_slices_before(o);
 	while (o && newest != o && !err) {
 		struct wm_open_slice *next = wm_open_slices_before(newest);
 
-		err = drop(s, newest);
+		err = scene_drop(s, newest);
 		newest = next;
 	}
 	*ret = o;
 	return err;
 }
 
-static int on_end(struct wm_scene *s, const struct wm_act_type *a, const struct wm_scene_row *row,
-		  uint32_t trace, const struct wm_event *e)
+static int scene_on_end(struct wm_scene *s, const struct wm_act_type *a,
+			const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_open_slice *o = NULL;
 	struct wm_open_key key;
 	struct wm_scene_bar b;
 	int err;
 
-	if (!key_of(a, row, e, &key))
+	if (!scene_key_of(a, row, e, &key))
 		return give_point(s, row, trace, e);
-	err = find_begin(s, a, e, &key, &o);
+	err = scene_find_begin(s, a, e, &key, &o);
 	if (err)
 		return err;
 	if (!o || o->begin_ns > e->ns)
@@ -303,7 +304,7 @@ static int on_end(struct wm_scene *s, const struct wm_act_type *a, const struct 
 		wm_open_slices_remove(&s->open, o);
 		return err;
 	}
-	err = drop(s, o);
+	err = scene_drop(s, o);
 	return err ? err : give_point(s, row, trace, e);
 }
 
@@ -375,8 +376,8 @@ static int on_switch(struct wm_scene *s, const struct wm_act_type *a,
 	return 0;
 }
 
-static int on_number(struct wm_scene *s, const struct wm_act_type *a,
-		     const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
+static int scene_on_number(struct wm_scene *s, const struct wm_act_type *a,
+			   const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_scene_number n = {.row = {.kind = WM_ROW_CPU},
 				    .title = a->title,
@@ -405,8 +406,8 @@ static int on_readings(struct wm_scene *s, const struct wm_act_type *a,
 	return err || !a->has_words ? err : give_point(s, row, trace, e);
 }
 
-static int on_point(struct wm_scene *s, const struct wm_act_type *a, const struct wm_scene_row *row,
-		    uint32_t trace, const struct wm_event *e)
+static int scene_on_point(struct wm_scene *s, const struct wm_act_type *a,
+			  const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
 	return give_point(s, row, trace, e);
 }
@@ -416,9 +417,9 @@ int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e)
 	static int (*const acts[])(struct wm_scene * s, const struct wm_act_type *a,
 				   const struct wm_scene_row *row, uint32_t trace,
 				   const struct wm_event *e) = {
-	    [WM_ACT_POINT] = on_point,       [WM_ACT_BEGIN] = on_begin,
-	    [WM_ACT_END] = on_end,           [WM_ACT_WHOLE] = on_whole,
-	    [WM_ACT_SWITCH] = on_switch,     [WM_ACT_NUMBER] = on_number,
+	    [WM_ACT_POINT] = scene_on_point, [WM_ACT_BEGIN] = on_begin,
+	    [WM_ACT_END] = scene_on_end,     [WM_ACT_WHOLE] = on_whole,
+	    [WM_ACT_SWITCH] = on_switch,     [WM_ACT_NUMBER] = scene_on_number,
 	    [WM_ACT_READINGS] = on_readings,
 	};
 	const struct wm_act_type *a = &s->traces[trace].types[e->type->index];

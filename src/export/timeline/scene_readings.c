@@ -57,8 +57,8 @@ static void begin_title(struct wm_scene *s, const struct wm_act_type *a, const s
 	wm_text_char(t, ' ');
 }
 
-static int give(struct wm_scene *s, struct wm_scene_number *n, const struct wm_item *i,
-		size_t title_bytes)
+static int readings_give(struct wm_scene *s, struct wm_scene_number *n, const struct wm_item *i,
+			 size_t title_bytes)
 {
 	wm_text_cut(&s->title, title_bytes);
 	wm_text_str(&s->title, i->member->name);
@@ -91,7 +91,7 @@ int wm_scene_readings(struct wm_scene *s, const struct wm_act_type *a,
 		const struct wm_item *i = &e->items[at];
 
 		if (i != part && i->member->type->kind <= WM_TYPE_FLOAT)
-			err = give(s, &n, i, title_bytes);
+			err = readings_give(s, &n, i, title_bytes);
 	}
 	return err;
 }

@@ -17,7 +17,7 @@ struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind)
 /* --- arrays beside threads and processors -------------------------------------------- */
 
 /* Grows an array and zeroes the new elements; NULL: no memory. */
-static void *grow(void *array, uint32_t from, uint32_t to, size_t bytes)
+static void *scene_rows_grow(void *array, uint32_t from, uint32_t to, size_t bytes)
 {
 	char *more = realloc(array, to * bytes);
 
@@ -35,11 +35,11 @@ static bool room_for_thread(struct wm_scene *s, uint32_t index)
 		return true;
 	while (room <= index)
 		room *= 2;
-	more = grow(s->lanes, s->room, room, sizeof(*s->lanes));
+	more = scene_rows_grow(s->lanes, s->room, room, sizeof(*s->lanes));
 	if (!more)
 		return false;
 	s->lanes = more;
-	more = grow(s->told, s->room, room, sizeof(*s->told));
+	more = scene_rows_grow(s->told, s->room, room, sizeof(*s->told));
 	if (!more)
 		return false;
 	s->told = more;
@@ -54,11 +54,11 @@ static bool room_for_cpu(struct wm_scene *s, uint32_t cpu)
 
 	if (cpu < s->nr_cpus)
 		return true;
-	more = grow(s->stops, s->nr_cpus, room, sizeof(*s->stops));
+	more = scene_rows_grow(s->stops, s->nr_cpus, room, sizeof(*s->stops));
 	if (!more)
 		return false;
 	s->stops = more;
-	more = grow(s->told_cpus, s->nr_cpus, room, sizeof(*s->told_cpus));
+	more = scene_rows_grow(s->told_cpus, s->nr_cpus, room, sizeof(*s->told_cpus));
 	if (!more)
 		return false;
 	s->told_cpus = more;
@@ -155,8 +155,8 @@ static void name_task(struct wm_scene *s, struct wm_task *t, const char *comm, s
 }
 
 /* Gets the thread's name from a context of the event or, once per thread, from the trace. */
-static void find_name(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
-		      struct wm_task *t, bool is_new)
+static void scene_rows_find_name(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
+				 struct wm_task *t, bool is_new)
 {
 	const struct wm_field_ref *f = &s->traces[trace].comms[e->type->index];
 	const char *comm = "";
@@ -182,7 +182,7 @@ int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 
 	*ret = wm_scene_cpu_row(e->cpu, WM_ROW_CPU);
 	if (t && t->tid >= 0) {
-		find_name(s, trace, e, t, s->state.tasks.nr > nr);
+		scene_rows_find_name(s, trace, e, t, s->state.tasks.nr > nr);
 		*ret = (struct wm_scene_row){WM_ROW_THREAD, t->index, t};
 	}
 	err = wm_state_apply(&s->state, trace, e);

@@ -17,12 +17,12 @@
 
 static const unsigned char magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g', '7', 0};
 
-static bool big(const struct wm_tdx *d)
+static bool tracedat_file_big(const struct wm_tdx *d)
 {
 	return d->source.machine.big_endian;
 }
 
-static void write_text(struct wm_tdx *d, struct wm_text *t)
+static void tracedat_file_write_text(struct wm_tdx *d, struct wm_text *t)
 {
 	if (t->failed && !d->out.err)
 		d->out.err = -ENOMEM;
@@ -36,8 +36,8 @@ static void write_u(struct wm_tdx *d, uint64_t value, uint32_t bytes)
 	struct wm_text *t = &d->scratch;
 
 	wm_text_cut(t, 0);
-	wm_tdx_u(t, value, bytes, big(d));
-	write_text(d, t);
+	wm_tdx_u(t, value, bytes, tracedat_file_big(d));
+	tracedat_file_write_text(d, t);
 }
 
 static void patch_u64(struct wm_tdx *d, uint64_t at, uint64_t value)
@@ -45,7 +45,7 @@ static void patch_u64(struct wm_tdx *d, uint64_t at, uint64_t value)
 	struct wm_text *t = &d->scratch;
 
 	wm_text_cut(t, 0);
-	wm_tdx_u(t, value, 8, big(d));
+	wm_tdx_u(t, value, 8, tracedat_file_big(d));
 	if (!t->failed)
 		wm_export_file_patch(&d->out, at, t->data, t->bytes);
 	wm_text_cut(t, 0);
@@ -55,7 +55,7 @@ static void patch_u64(struct wm_tdx *d, uint64_t at, uint64_t value)
 
 void wm_tdx_write_head(struct wm_tdx *d)
 {
-	const unsigned char machine[] = {big(d), d->source.machine.long_bytes};
+	const unsigned char machine[] = {tracedat_file_big(d), d->source.machine.long_bytes};
 	const char *version = ZSTD_versionString();
 
 	wm_export_file_write(&d->out, magic, sizeof(magic));
@@ -107,7 +107,7 @@ static int write_packed(struct wm_tdx *d, const struct wm_text *t)
 	return 0;
 }
 
-static int write_part(struct wm_tdx *d, enum wm_td_part_kind part)
+static int tracedat_file_write_part(struct wm_tdx *d, enum wm_td_part_kind part)
 {
 	const struct wm_text *t = &d->source.parts[part];
 	bool packed = d->spool.packed && t->bytes > 0 && t->bytes <= UINT32_MAX;
@@ -126,7 +126,7 @@ static int write_part(struct wm_tdx *d, enum wm_td_part_kind part)
 
 /* --- formats and names ---------------------------------------------------------------- */
 
-static void add_names(struct wm_tdx *d)
+static void tracedat_file_add_names(struct wm_tdx *d)
 {
 	struct wm_text *t = &d->source.parts[WM_TD_COMMS], *lines = &d->scratch;
 
@@ -141,7 +141,7 @@ static void add_names(struct wm_tdx *d)
 			wm_text_char(lines, (unsigned char)*c < ' ' ? '?' : *c);
 		wm_text_char(lines, '\n');
 	}
-	wm_tdx_u(t, lines->bytes, 8, big(d));
+	wm_tdx_u(t, lines->bytes, 8, tracedat_file_big(d));
 	wm_text_add(t, lines->data ? lines->data : "", lines->bytes);
 	t->failed |= lines->failed;
 	wm_text_cut(lines, 0);
@@ -158,7 +158,7 @@ static void pad_to_page(struct wm_tdx *d)
 		wm_export_file_write(&d->out, zeros, left < sizeof(zeros) ? left : sizeof(zeros));
 }
 
-static int write_buffer(struct wm_tdx *d, uint32_t buffer)
+static int tracedat_file_write_buffer(struct wm_tdx *d, uint32_t buffer)
 {
 	uint64_t size_at;
 	int err = 0;
@@ -180,26 +180,27 @@ static int write_buffer(struct wm_tdx *d, uint32_t buffer)
 
 /* --- options -------------------------------------------------------------------------- */
 
-static void option(struct wm_text *t, const struct wm_tdx *d, uint16_t id, const void *data,
-		   size_t bytes)
+static void tracedat_file_option(struct wm_text *t, const struct wm_tdx *d, uint16_t id,
+				 const void *data, size_t bytes)
 {
-	wm_tdx_u(t, id, 2, big(d));
-	wm_tdx_u(t, bytes, 4, big(d));
+	wm_tdx_u(t, id, 2, tracedat_file_big(d));
+	wm_tdx_u(t, bytes, 4, tracedat_file_big(d));
 	wm_text_add(t, data, bytes);
 }
 
 static void option_u(struct wm_text *t, const struct wm_tdx *d, uint16_t id, uint64_t value,
 		     uint32_t bytes)
 {
-	wm_tdx_u(t, id, 2, big(d));
-	wm_tdx_u(t, bytes, 4, big(d));
-	wm_tdx_u(t, value, bytes, big(d));
+	wm_tdx_u(t, id, 2, tracedat_file_big(d));
+	wm_tdx_u(t, bytes, 4, tracedat_file_big(d));
+	wm_tdx_u(t, value, bytes, tracedat_file_big(d));
 }
 
-static void option_text(struct wm_text *t, const struct wm_tdx *d, uint16_t id, const char *text)
+static void tracedat_file_option_text(struct wm_text *t, const struct wm_tdx *d, uint16_t id,
+				      const char *text)
 {
 	if (text)
-		option(t, d, id, text, strlen(text) + 1);
+		tracedat_file_option(t, d, id, text, strlen(text) + 1);
 }
 
 /* Writes the offset of each CPU's pages. */
@@ -212,20 +213,20 @@ static void option_buffer(struct wm_text *t, const struct wm_tdx *d, uint32_t bu
 	struct wm_text data;
 
 	wm_text_init(&data);
-	wm_tdx_u(&data, d->buffers_at[buffer], 8, big(d));
+	wm_tdx_u(&data, d->buffers_at[buffer], 8, tracedat_file_big(d));
 	wm_text_add(&data, name, strlen(name) + 1);
 	wm_text_add(&data, clock, strlen(clock) + 1);
-	wm_tdx_u(&data, d->source.layout.page_bytes, 4, big(d));
-	wm_tdx_u(&data, d->nr_cpus, 4, big(d));
+	wm_tdx_u(&data, d->source.layout.page_bytes, 4, tracedat_file_big(d));
+	wm_tdx_u(&data, d->nr_cpus, 4, tracedat_file_big(d));
 	for (uint32_t cpu = 0; cpu < d->nr_cpus; cpu++) {
 		const struct wm_tdx_ring *r = d->by_cpu[buffer * WM_TDX_CPUS_MAX + cpu];
 
-		wm_tdx_u(&data, cpu, 4, big(d));
-		wm_tdx_u(&data, r ? r->offset : 0, 8, big(d));
-		wm_tdx_u(&data, r ? r->bytes : 0, 8, big(d));
+		wm_tdx_u(&data, cpu, 4, tracedat_file_big(d));
+		wm_tdx_u(&data, r ? r->offset : 0, 8, tracedat_file_big(d));
+		wm_tdx_u(&data, r ? r->bytes : 0, 8, tracedat_file_big(d));
 	}
 	t->failed |= data.failed;
-	option(t, d, WM_TD_OPTION_BUFFER, data.data, data.bytes);
+	tracedat_file_option(t, d, WM_TD_OPTION_BUFFER, data.data, data.bytes);
 	wm_text_done(&data);
 }
 
@@ -234,7 +235,8 @@ static void options_kept(struct wm_text *t, const struct wm_tdx *d, const struct
 {
 	for (uint32_t i = 0; i < td->nr_kept; i++)
 		if (td->kept[i].id < WM_TD_OPTION_LAST_KEPT)
-			option(t, d, td->kept[i].id, td->kept[i].data, td->kept[i].bytes);
+			tracedat_file_option(t, d, td->kept[i].id, td->kept[i].data,
+					     td->kept[i].bytes);
 }
 
 static void options_made(struct wm_text *t, const struct wm_tdx *d)
@@ -245,16 +247,16 @@ static void options_made(struct wm_text *t, const struct wm_tdx *d)
 
 	if (d->base_ns) { /* in microseconds, added to all times */
 		(void)snprintf(text, sizeof(text), "%lld", (long long)(d->base_ns / 1000));
-		option_text(t, d, WM_TD_OPTION_DATE, text);
+		tracedat_file_option_text(t, d, WM_TD_OPTION_DATE, text);
 	}
-	option_text(t, d, WM_TD_OPTION_TRACECLOCK, "[local]");
+	tracedat_file_option_text(t, d, WM_TD_OPTION_TRACECLOCK, "[local]");
 	host = host ? host : wm_trace_word(d->trace, "host");
 	if (host || kernel) {
 		(void)snprintf(text, sizeof(text), "Linux %s %s", host ? host : "?",
 			       kernel ? kernel : "?");
-		option_text(t, d, WM_TD_OPTION_UNAME, text);
+		tracedat_file_option_text(t, d, WM_TD_OPTION_UNAME, text);
 	}
-	option_text(t, d, WM_TD_OPTION_VERSION, d->x->options.tracer);
+	tracedat_file_option_text(t, d, WM_TD_OPTION_VERSION, d->x->options.tracer);
 }
 
 static void write_options(struct wm_tdx *d)
@@ -274,7 +276,7 @@ static void write_options(struct wm_tdx *d)
 		option_buffer(&t, d, i);
 	option_u(&t, d, WM_TD_OPTION_DONE, 0, 8);
 	size_at = begin_section(d, WM_TD_OPTION_DONE, false);
-	write_text(d, &t);
+	tracedat_file_write_text(d, &t);
 	end_section(d, size_at);
 	patch_u64(d, d->options_at, at);
 	wm_text_done(&t);
@@ -284,15 +286,17 @@ int wm_tdx_write(struct wm_tdx *d)
 {
 	int err = 0;
 
-	wm_tdx_made_join(&d->made, &d->source.parts[WM_TD_FORMATS], big(d));
-	add_names(d);
+	wm_tdx_made_join(&d->made, &d->source.parts[WM_TD_FORMATS], tracedat_file_big(d));
+	tracedat_file_add_names(d);
 	d->buffers_at = wm_arena_array(&d->arena, d->nr_buffers, sizeof(*d->buffers_at));
 	if (!d->buffers_at)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < d->nr_buffers; i++)
-		err = write_buffer(d, i);
+		err = tracedat_file_write_buffer(d, i);
 	for (int i = 0; !err && i < WM_TD_NR_PARTS; i++)
-		err = d->source.parts[i].failed ? -ENOMEM : write_part(d, (enum wm_td_part_kind)i);
+		err = d->source.parts[i].failed
+			  ? -ENOMEM
+			  : tracedat_file_write_part(d, (enum wm_td_part_kind)i);
 	if (!err)
 		write_options(d);
 	return err ? err : wm_export_file_flush(&d->out);

@@ -34,7 +34,7 @@ struct making {
 
 /* --- names ------------------------------------------------------------------------------- */
 
-static bool is_word(char c)
+static bool tracedat_format_is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '_';
@@ -43,11 +43,11 @@ static bool is_word(char c)
 static void to_word(char *name)
 {
 	for (char *c = name; *c; c++)
-		if (!is_word(*c))
+		if (!tracedat_format_is_word(*c))
 			*c = '_';
 }
 
-static bool is_taken(const struct making *x, const char *name)
+static bool tracedat_format_is_taken(const struct making *x, const char *name)
 {
 	for (uint32_t i = 0; i < x->nr; i++)
 		if (!strcmp(x->names[i], name))
@@ -56,7 +56,8 @@ static bool is_taken(const struct making *x, const char *name)
 }
 
 /* Makes a unique identifier "outer_inner" for a field. */
-static const char *field_name(struct making *x, const char *prefix, const char *name)
+static const char *tracedat_format_field_name(struct making *x, const char *prefix,
+					      const char *name)
 {
 	char made[PREFIX_MAX + 300];
 	size_t bytes;
@@ -70,20 +71,20 @@ static const char *field_name(struct making *x, const char *prefix, const char *
 	if (made[0] >= '0' && made[0] <= '9')
 		made[0] = '_';
 	bytes = strlen(made);
-	for (uint32_t i = 1; is_taken(x, made); i++)
+	for (uint32_t i = 1; tracedat_format_is_taken(x, made); i++)
 		(void)snprintf(made + bytes, sizeof(made) - bytes, "_%u", i);
 	return wm_arena_copy(x->arena, made, strlen(made));
 }
 
 /* --- one field --------------------------------------------------------------------------- */
 
-static bool is_number(const struct wm_type *t)
+static bool tracedat_format_is_number(const struct wm_type *t)
 {
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
 /* Returns the size of a number in a record: a power of two. */
-static uint32_t width_of(const struct wm_type *t)
+static uint32_t tracedat_format_width_of(const struct wm_type *t)
 {
 	return t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
 }
@@ -92,7 +93,7 @@ static const char *c_type(const struct wm_type *t)
 {
 	static const char *const of_unsigned[] = {"u8", "u16", "u32", "u64"};
 	static const char *const of_signed[] = {"s8", "s16", "s32", "s64"};
-	uint32_t log2 = (uint32_t)__builtin_ctz(width_of(t));
+	uint32_t log2 = (uint32_t)__builtin_ctz(tracedat_format_width_of(t));
 
 	return t->kind == WM_TYPE_BOOL     ? "bool"
 	       : t->kind == WM_TYPE_SIGNED ? of_signed[log2]
@@ -117,9 +118,9 @@ static bool has_labels(const struct wm_type *t)
 	return true;
 }
 
-static void add_number(struct making *x, const struct wm_type *t, const char *name)
+static void tracedat_format_add_number(struct making *x, const struct wm_type *t, const char *name)
 {
-	uint32_t width = width_of(t);
+	uint32_t width = tracedat_format_width_of(t);
 	bool is_hex = t->look != WM_LOOK_DECIMAL, is_signed = t->kind == WM_TYPE_SIGNED;
 
 	x->offset = (x->offset + width - 1) & ~(width - 1);
@@ -143,7 +144,8 @@ static void add_number(struct making *x, const struct wm_type *t, const char *na
 }
 
 /* Adds a dynamic array of elements of that type. */
-static void add_array(struct making *x, const char *type, bool is_signed, const char *name)
+static void tracedat_format_add_array(struct making *x, const char *type, bool is_signed,
+				      const char *name)
 {
 	x->offset = (x->offset + 3) & ~3u;
 	wm_text_f(x->fields, "\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:%u;\n", type,
@@ -153,25 +155,25 @@ static void add_array(struct making *x, const char *type, bool is_signed, const 
 
 static void add_leaf(struct making *x, const struct wm_type *t, const char *name)
 {
-	if (is_number(t)) {
-		add_number(x, t, name);
-	} else if (t->kind == WM_TYPE_LIST && is_number(t->element.type)) {
+	if (tracedat_format_is_number(t)) {
+		tracedat_format_add_number(x, t, name);
+	} else if (t->kind == WM_TYPE_LIST && tracedat_format_is_number(t->element.type)) {
 		const struct wm_type *e = t->element.type;
 
-		add_array(x, c_type(e), e->kind == WM_TYPE_SIGNED, name);
+		tracedat_format_add_array(x, c_type(e), e->kind == WM_TYPE_SIGNED, name);
 		wm_text_str(x->form, "%s");
 		wm_text_f(x->values,
 			  ", __print_array(__get_dynamic_array(%s), "
 			  "__get_dynamic_array_len(%s) / %u, %u)",
-			  name, name, width_of(e), width_of(e));
+			  name, name, tracedat_format_width_of(e), tracedat_format_width_of(e));
 	} else if (t->kind == WM_TYPE_BYTES) {
-		add_array(x, "u8", false, name);
+		tracedat_format_add_array(x, "u8", false, name);
 		wm_text_str(x->form, "%s");
 		wm_text_f(x->values,
 			  ", __print_hex(__get_dynamic_array(%s), __get_dynamic_array_len(%s))",
 			  name, name);
 	} else {
-		add_array(x, "char", false, name);
+		tracedat_format_add_array(x, "char", false, name);
 		wm_text_str(x->form, "%s");
 		wm_text_f(x->values, ", __get_str(%s)", name);
 	}
@@ -195,7 +197,7 @@ static void add_members(struct making *x, const struct wm_type *part, const char
 		}
 		name = m->type->kind == WM_TYPE_STRUCT && !m->type->nr_members
 			   ? ""
-			   : field_name(x, prefix, m->name);
+			   : tracedat_format_field_name(x, prefix, m->name);
 		if (!name) {
 			x->err = -ENOMEM;
 			return;

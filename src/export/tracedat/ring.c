@@ -92,7 +92,7 @@ static int flush_chunk(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-static void put(unsigned char *p, uint64_t value, uint32_t bytes, bool big_endian)
+static void tracedat_ring_put(unsigned char *p, uint64_t value, uint32_t bytes, bool big_endian)
 {
 	for (uint32_t i = 0; i < bytes; i++)
 		p[i] = (unsigned char)(value >> 8 * (big_endian ? bytes - 1 - i : i));
@@ -116,7 +116,7 @@ static int open_page(struct wm_tdx_ring *r, const struct wm_page_layout *l, uint
 	if (!r->pages)
 		return -ENOMEM;
 	memset(page_of(r, l), 0, l->page_bytes);
-	put(page_of(r, l), time, 8, l->big_endian);
+	tracedat_ring_put(page_of(r, l), time, 8, l->big_endian);
 	r->open = true;
 	r->at = 0;
 	r->time = time;
@@ -134,9 +134,10 @@ static int close_page(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struc
 		commit |= COMMIT_LOST;
 	if (r->lost && r->lost != WM_PAGE_LOST_UNKNOWN) {
 		commit |= COMMIT_COUNTED;
-		put(page + l->data_offset + r->at, r->lost, l->long_bytes, l->big_endian);
+		tracedat_ring_put(page + l->data_offset + r->at, r->lost, l->long_bytes,
+				  l->big_endian);
 	}
-	put(page + l->commit_offset, commit, l->long_bytes, l->big_endian);
+	tracedat_ring_put(page + l->commit_offset, commit, l->long_bytes, l->big_endian);
 	r->open = false;
 	r->lost = 0;
 	r->nr_pages++;
@@ -148,29 +149,30 @@ static void put_head(struct wm_tdx_ring *r, const struct wm_page_layout *l, uint
 {
 	uint32_t word = l->big_endian ? type << WM_PAGE_DELTA_BITS | delta : delta << 5 | type;
 
-	put(page_of(r, l) + l->data_offset + r->at, word, 4, l->big_endian);
+	tracedat_ring_put(page_of(r, l) + l->data_offset + r->at, word, 4, l->big_endian);
 	r->at += 4;
 }
 
-static void put_word(struct wm_tdx_ring *r, const struct wm_page_layout *l, uint32_t word)
+static void tracedat_ring_put_word(struct wm_tdx_ring *r, const struct wm_page_layout *l,
+				   uint32_t word)
 {
-	put(page_of(r, l) + l->data_offset + r->at, word, 4, l->big_endian);
+	tracedat_ring_put(page_of(r, l) + l->data_offset + r->at, word, 4, l->big_endian);
 	r->at += 4;
 }
 
-static void put_record(struct wm_tdx_ring *r, const struct wm_page_layout *l, uint64_t delta,
-		       const void *record, uint32_t bytes)
+static void tracedat_ring_put_record(struct wm_tdx_ring *r, const struct wm_page_layout *l,
+				     uint64_t delta, const void *record, uint32_t bytes)
 {
 	bool is_short = bytes && bytes % 4 == 0 && bytes / 4 <= WM_PAGE_DATA_MAX;
 
 	if (delta > DELTA_MAX) {
 		put_head(r, l, WM_PAGE_TIME_EXTEND, (uint32_t)(delta & DELTA_MAX));
-		put_word(r, l, (uint32_t)(delta >> WM_PAGE_DELTA_BITS));
+		tracedat_ring_put_word(r, l, (uint32_t)(delta >> WM_PAGE_DELTA_BITS));
 		delta = 0;
 	}
 	put_head(r, l, is_short ? bytes / 4 : WM_PAGE_LONG, (uint32_t)delta);
 	if (!is_short)
-		put_word(r, l, bytes + 4);
+		tracedat_ring_put_word(r, l, bytes + 4);
 	memcpy(page_of(r, l) + l->data_offset + r->at, record, bytes);
 	r->at += (bytes + 3) & ~3u;
 }
@@ -191,7 +193,7 @@ int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct 
 		err = open_page(r, l, time);
 	if (err)
 		return err;
-	put_record(r, l, time - r->time, record, bytes);
+	tracedat_ring_put_record(r, l, time - r->time, record, bytes);
 	r->time = time;
 	return 0;
 }

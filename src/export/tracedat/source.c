@@ -35,22 +35,23 @@ static const char header_event[] = "# compressed entry header\n"
 				   "\ttime_stamp : type == 31\n"
 				   "\tdata max type_len  == 28\n";
 
-static void add_word(struct wm_text *t, const char *name, const char *text, bool big_endian)
+static void tracedat_source_add_word(struct wm_text *t, const char *name, const char *text,
+				     bool big_endian)
 {
 	wm_text_add(t, name, strlen(name) + 1);
 	wm_tdx_u(t, strlen(text), 8, big_endian);
 	wm_text_str(t, text);
 }
 
-static void plain(struct wm_tdx_source *s)
+static void tracedat_source_plain(struct wm_tdx_source *s)
 {
 	bool big = wm_order_swap(false);
 
 	wm_kmachine_init(&s->machine, 8, big);
 	wm_page_layout_init(&s->layout, 8, big);
 	s->layout.page_bytes = PLAIN_PAGE_BYTES;
-	add_word(&s->parts[WM_TD_HEADER_INFO], "header_page", header_page, big);
-	add_word(&s->parts[WM_TD_HEADER_INFO], "header_event", header_event, big);
+	tracedat_source_add_word(&s->parts[WM_TD_HEADER_INFO], "header_page", header_page, big);
+	tracedat_source_add_word(&s->parts[WM_TD_HEADER_INFO], "header_event", header_event, big);
 	wm_tdx_u(&s->parts[WM_TD_FTRACE], 0, 4, big);
 	wm_tdx_u(&s->parts[WM_TD_FORMATS], 0, 4, big);
 	wm_tdx_u(&s->parts[WM_TD_PRINTK], 0, 4, big);
@@ -80,8 +81,8 @@ static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 /* --- perf.data ------------------------------------------------------------------------ */
 
 /* Stores the bytes read since `from` as a part. */
-static void take_part(struct wm_tdx_source *s, enum wm_td_part_kind part, const unsigned char *from,
-		      const struct wm_pd_bytes *b)
+static void tracedat_source_take_part(struct wm_tdx_source *s, enum wm_td_part_kind part,
+				      const unsigned char *from, const struct wm_pd_bytes *b)
 {
 	if (!b->failed)
 		wm_text_add(&s->parts[part], from, (size_t)(b->at - from));
@@ -123,7 +124,7 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	int err;
 
 	if (!b.at) {
-		plain(s);
+		tracedat_source_plain(s);
 		return 0;
 	}
 	s->machine = pd->machine;
@@ -140,20 +141,20 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	err = text ? take_layout(s, text, bytes, diag) : -EBADMSG;
 	skip_name(&b);
 	(void)wm_pd_take(&b, wm_pd_u64(&b));
-	take_part(s, WM_TD_HEADER_INFO, from, &b);
+	tracedat_source_take_part(s, WM_TD_HEADER_INFO, from, &b);
 	from = b.at;
 	skip_formats(&b);
-	take_part(s, WM_TD_FTRACE, from, &b);
+	tracedat_source_take_part(s, WM_TD_FTRACE, from, &b);
 	from = b.at;
 	for (uint32_t nr = wm_pd_u32(&b); nr && !b.failed; nr--) {
 		skip_name(&b);
 		skip_formats(&b);
 	}
-	take_part(s, WM_TD_FORMATS, from, &b);
+	tracedat_source_take_part(s, WM_TD_FORMATS, from, &b);
 	for (int i = WM_TD_KALLSYMS; i <= WM_TD_PRINTK; i++) {
 		from = b.at;
 		(void)wm_pd_take(&b, wm_pd_u32(&b));
-		take_part(s, (enum wm_td_part_kind)i, from, &b);
+		tracedat_source_take_part(s, (enum wm_td_part_kind)i, from, &b);
 	}
 	if (!err && b.failed)
 		err = wm_diag_set(diag, -EBADMSG, t->path, -1,
@@ -226,7 +227,7 @@ int wm_tdx_source_init(struct wm_tdx_source *s, struct wm_tdx_made *made, struct
 	} else if (t->ops == &wm_perfdata_ops) {
 		err = of_perfdata(s, t, diag);
 	} else {
-		plain(s);
+		tracedat_source_plain(s);
 		if (t->ops == &wm_ctf_ops)
 			err = of_own(s, made, t);
 	}

@@ -22,7 +22,7 @@
  * Returns the time that is subtracted from all times: for a clock that counts from 1970, the time
  * of tick 0 in whole microseconds.
  */
-static int64_t base_of(const struct wm_trace *t)
+static int64_t tracedat_export_base_of(const struct wm_trace *t)
 {
 	int64_t base = 0;
 
@@ -34,7 +34,7 @@ static int64_t base_of(const struct wm_trace *t)
 	return base - (base % 1000 + 1000) % 1000;
 }
 
-static int begin(struct wm_export *x, struct wm_diag *diag)
+static int tracedat_export_begin(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_tdx *d = x->own;
 	struct wm_trace *t = d->trace;
@@ -43,7 +43,7 @@ static int begin(struct wm_export *x, struct wm_diag *diag)
 	if (err)
 		return err;
 	d->nr_buffers = d->source.td ? d->source.td->nr_buffers : 1;
-	d->base_ns = d->source.td ? 0 : base_of(t);
+	d->base_ns = d->source.td ? 0 : tracedat_export_base_of(t);
 	d->events = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->events));
 	d->by_cpu = calloc((size_t)d->nr_buffers * WM_TDX_CPUS_MAX, sizeof(struct wm_tdx_ring *));
 	d->names = calloc(WM_TDX_NAMES_MAX, sizeof(*d->names));
@@ -58,7 +58,7 @@ static int begin(struct wm_export *x, struct wm_diag *diag)
 	return err;
 }
 
-static int open_any(struct wm_export *x, struct wm_diag *diag)
+static int tracedat_export_open_any(struct wm_export *x, struct wm_diag *diag)
 {
 	struct wm_tdx *d = calloc(1, sizeof(*d));
 
@@ -72,12 +72,14 @@ static int open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_arena_init(&d->arena, FORMATS_BYTES);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	return wm_export_single_open(x, &d->out, "a trace.dat describes one kernel", begin, diag);
+	return wm_export_single_open(x, &d->out, "a trace.dat describes one kernel",
+				     tracedat_export_begin, diag);
 }
 
 /* --- events --------------------------------------------------------------------------- */
 
-static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_tdx_event *ret)
+static int tracedat_export_choose(struct wm_tdx *d, const struct wm_event_type *type,
+				  struct wm_tdx_event *ret)
 {
 	bool is_perf = d->trace->ops == &wm_perfdata_ops;
 	uint32_t id = d->source.nr_ids + d->nr_made;
@@ -146,8 +148,8 @@ static int limit_memory(struct wm_tdx *d, const struct wm_tdx_ring *r)
 	return err;
 }
 
-static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct wm_tdx_ring *r,
-		      int64_t ns)
+static int tracedat_export_add_losses(struct wm_tdx *d, struct wm_export_losses *losses,
+				      struct wm_tdx_ring *r, int64_t ns)
 {
 	const struct wm_trace_loss *l;
 	int err = 0;
@@ -161,7 +163,7 @@ static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct 
 	return err;
 }
 
-static struct wm_tdx_name *find_name(const struct wm_tdx *d, int32_t tid)
+static struct wm_tdx_name *tracedat_export_find_name(const struct wm_tdx *d, int32_t tid)
 {
 	struct wm_table_walk w = wm_table_walk(wm_table_hash(&d->name_table, (uint32_t)tid));
 
@@ -184,7 +186,7 @@ static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e
 
 	if (tid <= 0 || d->source.td)
 		return;
-	known = find_name(d, tid);
+	known = tracedat_export_find_name(d, tid);
 	if (!known && nr == WM_TDX_NAMES_MAX)
 		return;
 	name = wm_event_comm_of_thread(d->x->traces[trace], e);
@@ -224,7 +226,7 @@ static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const 
 				&d->scratch, &d->record);
 }
 
-static uint64_t time_of(const struct wm_tdx *d, const struct wm_event *e)
+static uint64_t tracedat_export_time_of(const struct wm_tdx *d, const struct wm_event *e)
 {
 	int64_t first = d->trace->begin_ns > INT64_MIN / 2 && d->trace->nr_packets
 			    ? d->trace->begin_ns
@@ -235,7 +237,8 @@ static uint64_t time_of(const struct wm_tdx *d, const struct wm_event *e)
 	return (uint64_t)(e->ns == WM_TIME_NONE ? first : e->ns) - (uint64_t)d->base_ns;
 }
 
-static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
+static int tracedat_export_add(struct wm_tdx *d, const struct wm_tdx_event *what,
+			       const struct wm_event *e)
 {
 	uint32_t cpu = e->cpu >= 0 ? (uint32_t)e->cpu : 0, bytes = e->raw_bytes;
 	uint32_t buffer = d->source.td ? (uint32_t)e->stream->class_id : 0;
@@ -249,7 +252,7 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 	}
 	err = get_ring(d, buffer, cpu, &r);
 	if (!err)
-		err = add_losses(d, &d->losses[e->stream->index], r, e->ns);
+		err = tracedat_export_add_losses(d, &d->losses[e->stream->index], r, e->ns);
 	if (!err)
 		err = limit_memory(d, r);
 	if (err)
@@ -260,19 +263,19 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 		bytes = (uint32_t)d->record.bytes;
 	}
 	if (!err)
-		err =
-		    wm_tdx_ring_add(&d->spool, r, &d->source.layout, time_of(d, e), record, bytes);
+		err = wm_tdx_ring_add(&d->spool, r, &d->source.layout,
+				      tracedat_export_time_of(d, e), record, bytes);
 	if (err != -E2BIG)
 		return err;
 	wm_export_skip(d->x, "larger than a page of the ring buffer", 1);
 	return 0;
 }
 
-static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
+static int tracedat_export_event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_tdx *d = x->own;
 	struct wm_tdx_event *what = &d->events[e->type->index];
-	int err = what->how == WM_TDX_NEW ? choose(d, e->type, what) : 0;
+	int err = what->how == WM_TDX_NEW ? tracedat_export_choose(d, e->type, what) : 0;
 
 	if (err)
 		return err;
@@ -282,7 +285,7 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 		return 0;
 	}
 	note_name(d, trace, e);
-	return add(d, what, e);
+	return tracedat_export_add(d, what, e);
 }
 
 /* --- closing -------------------------------------------------------------------------- */
@@ -302,12 +305,12 @@ static int last_losses(struct wm_tdx *d)
 			continue;
 		err = get_ring(d, buffer, cpu, &r);
 		if (!err)
-			err = add_losses(d, &d->losses[i], r, INT64_MAX);
+			err = tracedat_export_add_losses(d, &d->losses[i], r, INT64_MAX);
 	}
 	return err;
 }
 
-static int complete(struct wm_tdx *d, struct wm_diag *diag)
+static int tracedat_export_complete(struct wm_tdx *d, struct wm_diag *diag)
 {
 	int err = last_losses(d);
 
@@ -320,7 +323,7 @@ static int complete(struct wm_tdx *d, struct wm_diag *diag)
 	return wm_export_single_finish(d->x, &d->out, err, diag);
 }
 
-static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
+static int tracedat_export_close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 {
 	struct wm_tdx *d = x->own;
 	int err = 0;
@@ -328,7 +331,7 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 	if (!d)
 		return 0;
 	if (whole)
-		err = complete(d, diag);
+		err = tracedat_export_complete(d, diag);
 	x->nr_files = 1;
 	wm_export_file_done(&d->out);
 	wm_tdx_spool_done(&d->spool);
@@ -352,16 +355,16 @@ const struct wm_exporter_ops wm_export_tracedat = {
     .suffixes = ".dat",
     .summary = "trace.dat 7, compressed: for trace-cmd, KernelShark",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
-    .open = open_any,
-    .event = event,
-    .close = close_any,
+    .open = tracedat_export_open_any,
+    .event = tracedat_export_event,
+    .close = tracedat_export_close_any,
 };
 
 const struct wm_exporter_ops wm_export_tracedat_plain = {
     .name = "trace.dat-plain",
     .summary = "trace.dat 7, not compressed",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
-    .open = open_any,
-    .event = event,
-    .close = close_any,
+    .open = tracedat_export_open_any,
+    .event = tracedat_export_event,
+    .close = tracedat_export_close_any,
 };

@@ -110,7 +110,7 @@ static void raise_memlock(void)
 	(void)setrlimit(RLIMIT_MEMLOCK, &r);
 }
 
-static int refused(int err, const char *what, struct wm_diag *diag)
+static int bpf_say_refused(int err, const char *what, struct wm_diag *diag)
 {
 	struct wm_privilege p;
 
@@ -142,7 +142,7 @@ int wm_bpf_map(enum bpf_map_type type, uint32_t key_bytes, uint32_t value_bytes,
 		raise_memlock();
 		fd = bpf(BPF_MAP_CREATE, &attr);
 	}
-	return fd < 0 ? refused(fd, "map", diag) : fd;
+	return fd < 0 ? bpf_say_refused(fd, "map", diag) : fd;
 }
 
 int wm_bpf_load_program(const struct wm_bpf_code *c, struct wm_diag *diag)
@@ -158,7 +158,7 @@ int wm_bpf_load_program(const struct wm_bpf_code *c, struct wm_diag *diag)
 	attr.insn_cnt = c->nr;
 	attr.license = (uint64_t)(uintptr_t)LICENSE;
 	fd = bpf(BPF_PROG_LOAD, &attr);
-	return fd < 0 ? refused(fd, "program", diag) : fd;
+	return fd < 0 ? bpf_say_refused(fd, "program", diag) : fd;
 }
 
 int wm_bpf_map_set(int map, const void *key, const void *value, uint64_t flags)

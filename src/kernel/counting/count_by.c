@@ -62,7 +62,7 @@ struct wm_count_by {
 
 /* ---- fields -> parts ---------------------------------------------------------------------- */
 
-static bool is_text(const struct part *p)
+static bool count_by_is_text(const struct part *p)
 {
 	return p->kind != PART_NUMBER && p->kind != PART_PID && p->kind != PART_TID &&
 	       p->kind != PART_CPU;
@@ -131,8 +131,8 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;
 }
 
-static int add_part(struct wm_count_by *c, const struct wm_kformat *format, const char *name,
-		    struct wm_diag *diag)
+static int count_by_add_part(struct wm_count_by *c, const struct wm_kformat *format,
+			     const char *name, struct wm_diag *diag)
 {
 	struct part *p = &c->parts[c->nr_parts];
 	const struct wm_kfield *field = *name == '$' ? NULL : wm_kformat_field(format, name);
@@ -152,7 +152,7 @@ static int add_part(struct wm_count_by *c, const struct wm_kformat *format, cons
 		    diag, -EINVAL, NULL, -1,
 		    "%s cannot be counted by '%.60s': it is neither a number nor text", c->name,
 		    name);
-	if (is_text(p))
+	if (count_by_is_text(p))
 		p->bytes = p->kind == PART_COMM ? 16 : WM_BY_TEXT_BYTES;
 	c->key_bytes += p->bytes;
 	c->nr_parts++;
@@ -179,7 +179,7 @@ static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
 	copy = strdup(fields);
 	for (char *name = copy ? strtok_r(copy, ",", &save) : NULL; name && !err;
 	     name = strtok_r(NULL, ",", &save))
-		err = add_part(c, format, name, diag);
+		err = count_by_add_part(c, format, name, diag);
 	if (!err && !c->nr_parts)
 		err = wm_diag_set(diag, -EINVAL, NULL, -1, "no field to count by is given");
 	free(copy);
@@ -319,7 +319,8 @@ static void emit_counting(struct wm_bpf_code *b, const struct wm_count_by *c)
 	wm_bpf_return(b, 1);
 }
 
-static int load(struct wm_count_by *c, const struct wm_by_threads *threads, struct wm_diag *diag)
+static int count_by_load(struct wm_count_by *c, const struct wm_by_threads *threads,
+			 struct wm_diag *diag)
 {
 	struct wm_bpf_code *b = calloc(1, sizeof(*b));
 	int err;
@@ -365,7 +366,7 @@ int wm_count_by_create(const struct wm_tracefs *t, const struct wm_event_def *de
 	if (err >= 0)
 		err = c->left_over = wm_bpf_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1, diag);
 	if (err >= 0)
-		err = load(c, threads, diag);
+		err = count_by_load(c, threads, diag);
 	if (err < 0) {
 		wm_count_by_destroy(c);
 		return err;
@@ -463,14 +464,15 @@ uint64_t wm_count_by_left_over(const struct wm_count_by *c)
 	return count + wm_bpf_missed(c->program);
 }
 
-static void decode(const struct wm_count_by *c, const unsigned char *key, struct wm_by_row *row)
+static void count_by_decode(const struct wm_count_by *c, const unsigned char *key,
+			    struct wm_by_row *row)
 {
 	for (unsigned i = 0; i < c->nr_parts; i++) {
 		const struct part *p = &c->parts[i];
 		struct wm_by_value *v = &row->values[i];
 
 		v->name = p->name;
-		v->is_text = is_text(p);
+		v->is_text = count_by_is_text(p);
 		v->is_signed = p->is_signed;
 		if (v->is_text)
 			memcpy(v->text, key + p->at, p->bytes);
@@ -479,7 +481,7 @@ static void decode(const struct wm_count_by *c, const unsigned char *key, struct
 	}
 }
 
-static int by_count(const void *a, const void *b)
+static int count_by_largest(const void *a, const void *b)
 {
 	const struct wm_by_row *x = a, *y = b;
 
@@ -497,13 +499,13 @@ int wm_count_by_read(const struct wm_count_by *c, struct wm_by_row **ret_rows, s
 		last = key;
 		err = wm_bpf_map_get(c->keys, key, &rows[nr].count);
 		if (err == 0)
-			decode(c, key, &rows[nr++]);
+			count_by_decode(c, key, &rows[nr++]);
 	}
 	if (err && err != -ENOENT) {
 		free(rows);
 		return err;
 	}
-	qsort(rows, nr, sizeof(*rows), by_count);
+	qsort(rows, nr, sizeof(*rows), count_by_largest);
 	*ret_rows = rows;
 	*ret_nr = nr;
 	return 0;

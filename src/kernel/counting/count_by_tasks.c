@@ -190,8 +190,8 @@ static const struct watch {
     {.system = "sched", .event = "sched_process_exit", .write = write_exit, .last = true},
 };
 
-static int attach(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
-		  struct wm_diag *diag)
+static int by_tasks_attach(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
+			   struct wm_diag *diag)
 {
 	uint64_t id;
 	int err = wm_tracefs_event_id(t, watches[i].system, watches[i].event, &id, diag);
@@ -202,8 +202,8 @@ static int attach(struct wm_by_threads *threads, const struct wm_tracefs *t, int
 	return err < 0 ? err : 0;
 }
 
-static int watch(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
-		 struct wm_diag *diag)
+static int by_tasks_watch(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
+			  struct wm_diag *diag)
 {
 	struct wm_bpf_code *b = calloc(1, sizeof(*b));
 	int err = b ? watches[i].write(threads, t, b, diag) : -ENOMEM;
@@ -211,7 +211,7 @@ static int watch(struct wm_by_threads *threads, const struct wm_tracefs *t, int 
 	if (!err)
 		err = threads->programs[i] = wm_bpf_load_program(b, diag);
 	if (err >= 0 && !watches[i].last)
-		err = attach(threads, t, i, diag);
+		err = by_tasks_attach(threads, t, i, diag);
 	free(b);
 	return err < 0 ? err : 0;
 }
@@ -227,7 +227,7 @@ int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *
 		if (threads->events[i] >= 0) /* attaches it again, to make it the last */
 			(void)close(threads->events[i]);
 		threads->events[i] = -1;
-		err = attach(threads, t, i, diag);
+		err = by_tasks_attach(threads, t, i, diag);
 	}
 	return err;
 }
@@ -249,7 +249,7 @@ int wm_by_threads_create(const struct wm_tracefs *t, const pid_t *tids, size_t n
 		err = wm_bpf_map_set(threads->map, &tids[i], &state, BPF_ANY);
 	for (int i = 0; i < NR_WATCHES && err >= 0; i++) {
 		if ((inherit || !watches[i].of_children) && (on_exec || !watches[i].of_exec))
-			err = watch(threads, t, i, diag);
+			err = by_tasks_watch(threads, t, i, diag);
 	}
 	if (err < 0) {
 		wm_by_threads_destroy(threads);

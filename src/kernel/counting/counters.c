@@ -40,7 +40,8 @@ struct wm_counters {
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static int add_row(struct wm_counters *c, const struct wm_event_def *def, const char *filter)
+static int counters_add_row(struct wm_counters *c, const struct wm_event_def *def,
+			    const char *filter)
 {
 	struct row *r = &c->rows[c->nr_rows];
 
@@ -138,7 +139,8 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 	return err;
 }
 
-static void open_row(struct wm_counters *c, struct row *r, const struct wm_counters_plan *plan)
+static void counters_open_row(struct wm_counters *c, struct row *r,
+			      const struct wm_counters_plan *plan)
 {
 	struct wm_counters_event *e = &c->events[r->event];
 	int err = e->err ? 0 : make_dynamic(c, r, plan);
@@ -202,8 +204,8 @@ int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **r
 		err = -ENOMEM;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!plan->defs->defs[i].implied)
-			err = add_row(c, &plan->defs->defs[i],
-				      plan->filters ? plan->filters[i] : NULL);
+			err = counters_add_row(c, &plan->defs->defs[i],
+					       plan->filters ? plan->filters[i] : NULL);
 	}
 	if (err < 0) {
 		wm_counters_close(c);
@@ -211,7 +213,7 @@ int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **r
 	}
 	(void)wm_privilege_raise_files();
 	for (size_t i = 0; i < c->nr_rows; i++)
-		open_row(c, &c->rows[i], plan);
+		counters_open_row(c, &c->rows[i], plan);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		if (!c->events[i].nr_open && !c->events[i].err)
 			c->events[i].err = -ESRCH;

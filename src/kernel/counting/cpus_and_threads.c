@@ -19,7 +19,7 @@
 #define THREADS_MAX  (1u << 20)
 
 /* Grows an array of ints by one. */
-static int push(int **array, size_t *nr, int value)
+static int cpus_push(int **array, size_t *nr, int value)
 {
 	/* The capacity is a power of two, so it follows from the count. */
 	if ((*nr & (*nr - 1)) == 0) {
@@ -48,7 +48,7 @@ static int parse_range(const char **text, int **cpus, size_t *nr)
 	if (first > last || last >= CPUS_MAX || *nr > CPUS_MAX)
 		return -EINVAL;
 	for (; first <= last && !err; first++)
-		err = push(cpus, nr, (int)first);
+		err = cpus_push(cpus, nr, (int)first);
 	*text = end;
 	return err;
 }
@@ -100,7 +100,7 @@ int wm_threads_of(pid_t pid, pid_t **ret_tids, size_t *ret_nr)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!err && nr < THREADS_MAX && (entry = readdir(dir))) {
 		if (isdigit((unsigned char)*entry->d_name))
-			err = push(&tids, &nr, atoi(entry->d_name));
+			err = cpus_push(&tids, &nr, atoi(entry->d_name));
 	}
 	(void)closedir(dir);
 	if (!err && !nr)

@@ -59,8 +59,9 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 }
 
 /* Makes the filter of one event. *ret is NULL when the event has none. */
-static int make(const struct wm_event_space *space, const struct wm_event_def *d,
-		const char *const *texts, size_t nr_texts, char **ret, struct wm_diag *diag)
+static int count_filter_make(const struct wm_event_space *space, const struct wm_event_def *d,
+			     const char *const *texts, size_t nr_texts, char **ret,
+			     struct wm_diag *diag)
 {
 	struct wm_text text;
 	int err = 0;
@@ -93,7 +94,7 @@ int wm_count_filters_add(struct wm_count_filters *f, const struct wm_event_space
 	for (size_t i = before; i < defs->nr; i++) {
 		struct wm_diag why = {.offset = -1};
 		char *filter = NULL;
-		int err = make(space, &defs->defs[i], texts, nr_texts, &filter, &why);
+		int err = count_filter_make(space, &defs->defs[i], texts, nr_texts, &filter, &why);
 
 		if (err == -ENOENT && wild) {
 			left_out++;

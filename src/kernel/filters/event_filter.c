@@ -25,8 +25,8 @@ struct parsed {
 	const struct wm_kformat *format;
 };
 
-static int parse(struct parsed *p, const char *system, const char *format, size_t bytes,
-		 struct wm_diag *diag)
+static int event_filter_parse(struct parsed *p, const char *system, const char *format,
+			      size_t bytes, struct wm_diag *diag)
 {
 	wm_arena_init(&p->arena, ARENA_BYTES);
 	wm_kmachine_init(&p->machine, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -34,8 +34,8 @@ static int parse(struct parsed *p, const char *system, const char *format, size_
 }
 
 /* Checks bytecode against the fields that a plan writes, which do not include the common ones. */
-static int check(const struct parsed *p, const unsigned char *code, size_t bytes,
-		 struct wm_diag *diag)
+static int event_filter_check(const struct parsed *p, const unsigned char *code, size_t bytes,
+			      struct wm_diag *diag)
 {
 	const unsigned char *desc;
 	struct wm_kplan *plan;
@@ -54,16 +54,16 @@ int wm_event_filter_check(const unsigned char *code, size_t bytes, const char *s
 			  const char *format, size_t format_bytes, struct wm_diag *diag)
 {
 	struct parsed p;
-	int err = parse(&p, system, format, format_bytes, diag);
+	int err = event_filter_parse(&p, system, format, format_bytes, diag);
 
 	if (!err)
-		err = check(&p, code, bytes, diag);
+		err = event_filter_check(&p, code, bytes, diag);
 	wm_arena_done(&p.arena);
 	return err;
 }
 
-static int make(const char *filter, const struct parsed *p, struct wm_event_filter *ret,
-		struct wm_diag *diag)
+static int event_filter_make(const char *filter, const struct parsed *p,
+			     struct wm_event_filter *ret, struct wm_diag *diag)
 {
 	unsigned char *code;
 	struct wm_text text;
@@ -80,7 +80,7 @@ static int make(const char *filter, const struct parsed *p, struct wm_event_filt
 		ret->text = text.data;
 	else
 		wm_text_done(&text);
-	return err || !ret->rest ? err : check(p, ret->rest, ret->rest_bytes, diag);
+	return err || !ret->rest ? err : event_filter_check(p, ret->rest, ret->rest_bytes, diag);
 }
 
 int wm_event_filter_make(const char *filter, const char *system, const char *format,
@@ -88,10 +88,10 @@ int wm_event_filter_make(const char *filter, const char *system, const char *for
 {
 	struct wm_event_filter f = {0};
 	struct parsed p;
-	int err = parse(&p, system, format, format_bytes, diag);
+	int err = event_filter_parse(&p, system, format, format_bytes, diag);
 
 	if (!err)
-		err = make(filter, &p, &f, diag);
+		err = event_filter_make(filter, &p, &f, diag);
 	wm_arena_done(&p.arena);
 	if (err) {
 		wm_event_filter_done(&f);

@@ -36,12 +36,12 @@ struct translation {
 
 /* ---- the tree ---------------------------------------------------------------------- */
 
-static const struct node *pop(struct translation *t)
+static const struct node *filter_text_pop(struct translation *t)
 {
 	return t->depth ? t->stack[--t->depth] : NULL;
 }
 
-static int push(struct translation *t, const struct node *n)
+static int filter_text_push(struct translation *t, const struct node *n)
 {
 	if (t->depth == sizeof(t->stack) / sizeof(t->stack[0]))
 		return -E2BIG;
@@ -59,7 +59,7 @@ static bool is_binary(uint8_t op)
 	return op >= WM_OP_MUL && op <= WM_OP_NE;
 }
 
-static int add_step(struct translation *t, const struct wm_filter_step *s)
+static int filter_text_add_step(struct translation *t, const struct wm_filter_step *s)
 {
 	struct node *n = &t->nodes[t->nr];
 
@@ -72,20 +72,20 @@ static int add_step(struct translation *t, const struct wm_filter_step *s)
 	if (s->op == WM_OP_CONTEXT)
 		n->context = *s->operand;
 	if (is_binary(s->op))
-		n->b = pop(t);
+		n->b = filter_text_pop(t);
 	if (is_binary(s->op) || is_unary(s->op) || s->op == WM_OP_ELEMENT)
-		n->a = pop(t);
+		n->a = filter_text_pop(t);
 	if ((is_binary(s->op) && !n->b) ||
 	    ((is_binary(s->op) || is_unary(s->op) || s->op == WM_OP_ELEMENT) && !n->a))
 		return -EBADMSG;
 	if (s->op == WM_OP_NEG && n->a->op == WM_OP_INT)
 		*n = (struct node){.op = WM_OP_INT, .value = -n->a->value}; /* never INT64_MIN */
-	return push(t, n);
+	return filter_text_push(t, n);
 }
 
 /* Reads steps up to `end`. && and || contain the length of their right operand. */
-static int build(struct translation *t, const struct wm_filter_code *code, uint32_t *pos,
-		 uint32_t end, unsigned nest)
+static int filter_text_build(struct translation *t, const struct wm_filter_code *code,
+			     uint32_t *pos, uint32_t end, unsigned nest)
 {
 	struct wm_filter_step s;
 	int more = 1, err = 0;
@@ -94,25 +94,26 @@ static int build(struct translation *t, const struct wm_filter_code *code, uint3
 		struct node *n;
 
 		if (s.op != WM_OP_AND && s.op != WM_OP_OR) {
-			err = add_step(t, &s);
+			err = filter_text_add_step(t, &s);
 			continue;
 		}
 		/* The left operand is on the stack; the right one is read now. */
 		if (nest > WM_FILTER_NEST_MAX || t->nr == WM_KERNEL_FILTER_NODES_MAX)
 			return -E2BIG;
 		n = &t->nodes[t->nr++];
-		*n = (struct node){.op = s.op, .a = pop(t)};
-		err = build(t, code, pos, *pos + wm_load_u16(s.operand), nest + 1);
-		n->b = pop(t);
+		*n = (struct node){.op = s.op, .a = filter_text_pop(t)};
+		err = filter_text_build(t, code, pos, *pos + wm_load_u16(s.operand), nest + 1);
+		n->b = filter_text_pop(t);
 		if (!err)
-			err = n->a && n->b ? push(t, n) : -EBADMSG;
+			err = n->a && n->b ? filter_text_push(t, n) : -EBADMSG;
 	}
 	return err ? err : more < 0 ? more : *pos == end ? 0 : -EBADMSG;
 }
 
 /* ---- writing it ----------------------------------------------------------------------- */
 
-static const struct wm_kfield *field_of(const struct translation *t, const struct node *n)
+static const struct wm_kfield *filter_text_field_of(const struct translation *t,
+						    const struct node *n)
 {
 	char name[256];
 
@@ -127,7 +128,7 @@ static const struct wm_kfield *field_of(const struct translation *t, const struc
  * Whether the kernel compares the field as a number. It sees a probe's floating-point numbers as
  * integers, so these do not qualify.
  */
-static bool is_number(const struct wm_kfield *f)
+static bool filter_text_is_number(const struct wm_kfield *f)
 {
 	return strcmp(f->type, "double") && strcmp(f->type, "float") &&
 	       !(f->flags & (WM_KFIELD_ARRAY | WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL |
@@ -159,9 +160,10 @@ struct number {
 	bool is_signed;
 };
 
-static bool number_of(const struct translation *t, const struct node *n, struct number *ret)
+static bool filter_text_number_of(const struct translation *t, const struct node *n,
+				  struct number *ret)
 {
-	const struct wm_kfield *f = field_of(t, n);
+	const struct wm_kfield *f = filter_text_field_of(t, n);
 	/* $pid is the id of a process, but the kernel's common_pid is that of a thread. */
 	static const char *const contexts[] = {[1] = "common_pid", [2] = "CPU"};
 
@@ -170,14 +172,14 @@ static bool number_of(const struct translation *t, const struct node *n, struct 
 		(void)strcpy(ret->name, contexts[n->context]);
 		return true;
 	}
-	if (!f || !is_number(f))
+	if (!f || !filter_text_is_number(f))
 		return false;
 	*ret = (struct number){.bytes = f->bytes, .is_signed = f->flags & WM_KFIELD_SIGNED};
 	memcpy(ret->name, n->text, n->bytes);
 	return true;
 }
 
-static const char *spelled(uint8_t op, bool mirrored)
+static const char *filter_text_spelled(uint8_t op, bool mirrored)
 {
 	static const char *const plain[] = {
 	    [WM_OP_LT] = "<",  [WM_OP_LE] = "<=", [WM_OP_GT] = ">",
@@ -206,9 +208,10 @@ static bool say_numbers(const struct translation *t, const struct node *n, struc
 	const struct node *left = mirrored ? n->b : n->a, *right = mirrored ? n->a : n->b;
 	struct number number;
 
-	if (!number_of(t, left, &number) || !in_range(right, number.bytes, number.is_signed))
+	if (!filter_text_number_of(t, left, &number) ||
+	    !in_range(right, number.bytes, number.is_signed))
 		return false;
-	wm_text_f(text, "%s %s ", number.name, spelled(n->op, mirrored));
+	wm_text_f(text, "%s %s ", number.name, filter_text_spelled(n->op, mirrored));
 	say_constant(right, text);
 	return true;
 }
@@ -223,8 +226,8 @@ static bool say_mask(const struct translation *t, const struct node *n, struct w
 	const struct node *left = mirrored ? n->b : n->a, *right = mirrored ? n->a : n->b;
 	struct number number;
 
-	if (!number_of(t, left, &number) || right->op != WM_OP_INT || right->value < 0 ||
-	    !in_range(right, number.bytes, number.is_signed))
+	if (!filter_text_number_of(t, left, &number) || right->op != WM_OP_INT ||
+	    right->value < 0 || !in_range(right, number.bytes, number.is_signed))
 		return false;
 	wm_text_f(text, "%s & %" PRId64, number.name, right->value);
 	return true;
@@ -251,10 +254,10 @@ static bool say_string(const struct node *n, struct wm_text *text)
  * Finds a text field or $comm by name; *ret_max is the limit for the length of strings compared
  * with it.
  */
-static bool text_of(const struct translation *t, const struct node *n, char name[256],
-		    uint32_t *ret_max)
+static bool filter_text_of(const struct translation *t, const struct node *n, char name[256],
+			   uint32_t *ret_max)
 {
-	const struct wm_kfield *f = field_of(t, n);
+	const struct wm_kfield *f = filter_text_field_of(t, n);
 
 	if (n->op == WM_OP_CONTEXT && n->context == 4) {
 		(void)strcpy(name, "COMM");
@@ -277,7 +280,7 @@ static bool say_texts(const struct translation *t, const struct node *n, struct 
 	char name[256];
 	uint32_t max;
 
-	if ((n->op != WM_OP_EQ && n->op != WM_OP_NE) || !text_of(t, left, name, &max) ||
+	if ((n->op != WM_OP_EQ && n->op != WM_OP_NE) || !filter_text_of(t, left, name, &max) ||
 	    (!glob && right->bytes >= max))
 		return false;
 	/* The kernel reads sets and escapes in patterns differently. */
@@ -285,28 +288,29 @@ static bool say_texts(const struct translation *t, const struct node *n, struct 
 	    (memchr(right->text, '[', right->bytes) || memchr(right->text, '\\', right->bytes)))
 		return false;
 	wm_text_f(text, "%s%s %s ", glob && negated ? "!(" : "", name,
-		  glob ? "~" : spelled(n->op, false));
+		  glob ? "~" : filter_text_spelled(n->op, false));
 	if (!say_string(right, text))
 		return false;
 	wm_text_str(text, glob && negated ? ")" : "");
 	return true;
 }
 
-static bool is_text(const struct node *n)
+static bool filter_text_is_text(const struct node *n)
 {
 	return n->op == WM_OP_TEXT || n->op == WM_OP_GLOB;
 }
 
-static bool is_zero(const struct node *n)
+static bool filter_text_is_zero(const struct node *n)
 {
 	return n->op == WM_OP_INT && n->value == 0;
 }
 
-static bool say(const struct translation *t, const struct node *n, struct wm_text *text);
+static bool filter_text_say(const struct translation *t, const struct node *n,
+			    struct wm_text *text);
 
 static bool say_comparison(const struct translation *t, const struct node *n, struct wm_text *text)
 {
-	bool mask = n->a->op == WM_OP_BITAND && is_zero(n->b);
+	bool mask = n->a->op == WM_OP_BITAND && filter_text_is_zero(n->b);
 
 	if (mask && n->op == WM_OP_NE)
 		return say_mask(t, n->a, text);
@@ -317,16 +321,17 @@ static bool say_comparison(const struct translation *t, const struct node *n, st
 		wm_text_str(text, ")");
 		return true;
 	}
-	return is_text(n->a) || is_text(n->b) ? say_texts(t, n, text) : say_numbers(t, n, text);
+	return filter_text_is_text(n->a) || filter_text_is_text(n->b) ? say_texts(t, n, text)
+								      : say_numbers(t, n, text);
 }
 
 static bool say_joined(const struct translation *t, const struct node *n, struct wm_text *text)
 {
 	wm_text_str(text, "(");
-	if (!say(t, n->a, text))
+	if (!filter_text_say(t, n->a, text))
 		return false;
 	wm_text_str(text, n->op == WM_OP_AND ? ") && (" : ") || (");
-	if (!say(t, n->b, text))
+	if (!filter_text_say(t, n->b, text))
 		return false;
 	wm_text_str(text, ")");
 	return true;
@@ -336,7 +341,7 @@ static bool say_joined(const struct translation *t, const struct node *n, struct
  * Writes a condition. Returns false when the kernel's language cannot express it; `text` then ends
  * in an incomplete condition.
  */
-static bool say(const struct translation *t, const struct node *n, struct wm_text *text)
+static bool filter_text_say(const struct translation *t, const struct node *n, struct wm_text *text)
 {
 	struct number number;
 
@@ -344,7 +349,7 @@ static bool say(const struct translation *t, const struct node *n, struct wm_tex
 		return say_joined(t, n, text);
 	if (n->op == WM_OP_NOT) {
 		wm_text_str(text, "!(");
-		if (!say(t, n->a, text))
+		if (!filter_text_say(t, n->a, text))
 			return false;
 		wm_text_str(text, ")");
 		return true;
@@ -353,7 +358,7 @@ static bool say(const struct translation *t, const struct node *n, struct wm_tex
 		return say_comparison(t, n, text);
 	if (n->op == WM_OP_BITAND)
 		return say_mask(t, n, text);
-	if (!number_of(t, n, &number))
+	if (!filter_text_number_of(t, n, &number))
 		return false;
 	wm_text_f(text, "%s != 0", number.name);
 	return true;
@@ -370,13 +375,13 @@ static int say_part(struct translation *t, const struct wm_filter_code *c,
 	int err;
 
 	t->nr = t->depth = 0;
-	err = build(t, c, &pos, part->to, 0);
+	err = filter_text_build(t, c, &pos, part->to, 0);
 	if (err)
 		return err;
 	if (t->depth != 1)
 		return -EBADMSG;
 	wm_text_str(text, before ? " && (" : "(");
-	if (!say(t, t->stack[0], text)) {
+	if (!filter_text_say(t, t->stack[0], text)) {
 		bool failed = text->failed;
 
 		wm_text_cut(text, before);
@@ -397,7 +402,7 @@ static int check_names(const struct translation *t, const struct wm_filter_code 
 	for (uint32_t op = 0; (more = wm_filter_code_next(c, &pos, &s)) > 0; op++) {
 		const struct node n = {.op = WM_OP_FIELD, .text = s.text, .bytes = s.text_bytes};
 
-		if ((s.op != WM_OP_FIELD && s.op != WM_OP_ELEMENT) || field_of(t, &n))
+		if ((s.op != WM_OP_FIELD && s.op != WM_OP_ELEMENT) || filter_text_field_of(t, &n))
 			continue;
 		wm_diag_set(
 		    t->diag, -ENOENT, NULL, -1,

@@ -165,7 +165,7 @@ uint32_t wm_instance_sweep(const struct wm_tracefs *t)
 	return count;
 }
 
-static int make_folder(struct wm_instance *i, struct wm_diag *diag)
+static int instance_make_folder(struct wm_instance *i, struct wm_diag *diag)
 {
 	int err = -EEXIST;
 
@@ -246,9 +246,10 @@ int wm_instance_open_rings(struct wm_instance *i, struct wm_diag *diag)
 			   strerror(errno));
 }
 
-static int set_up(struct wm_instance *i, const struct wm_instance_options *o, struct wm_diag *diag)
+static int instance_set_up(struct wm_instance *i, const struct wm_instance_options *o,
+			   struct wm_diag *diag)
 {
-	int err = make_folder(i, diag);
+	int err = instance_make_folder(i, diag);
 
 	if (!err)
 		err = wm_instance_put(i, "tracing_on", "0");
@@ -295,7 +296,7 @@ int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_opti
 	err = i->parent < 0 ? i->parent : 0;
 	if (!err) {
 		(void)wm_instance_sweep_in(i->parent);
-		err = set_up(i, o, diag);
+		err = instance_set_up(i, o, diag);
 		(void)flock(i->parent, LOCK_UN);
 	}
 	if (err) {
@@ -422,7 +423,7 @@ static int put_of_event(struct wm_instance *i, const struct wm_instance_event *e
 	return wm_instance_put(i, path, text);
 }
 
-static const char *called(const struct wm_instance_event *e, char buf[EVENT_FILE_BYTES])
+static const char *instance_called(const struct wm_instance_event *e, char buf[EVENT_FILE_BYTES])
 {
 	(void)snprintf(buf, EVENT_FILE_BYTES, "%s:%s", e->system, e->name);
 	return e->called ? e->called : buf;
@@ -438,8 +439,8 @@ int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 		return err;
 	if (!err)
 		err = put_of_event(i, e, "enable", "1");
-	return err ? wm_diag_set(diag, err, NULL, -1, "cannot enable %.200s: %s", called(e, name),
-				 strerror(-err))
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot enable %.200s: %s",
+				 instance_called(e, name), strerror(-err))
 		   : 0;
 }
 
@@ -457,9 +458,9 @@ int wm_instance_refilter(struct wm_instance *i, const struct wm_instance_event *
 	wm_instance_forget_errors(i);
 	err = put_of_event(i, e, "filter", filter ? filter : "0");
 	if (err == -EINVAL && filter)
-		return filter_refused(i, called(e, name), filter, diag);
-	return err ? wm_diag_set(diag, err, NULL, -1, "cannot filter %.200s: %s", called(e, name),
-				 strerror(-err))
+		return filter_refused(i, instance_called(e, name), filter, diag);
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot filter %.200s: %s",
+				 instance_called(e, name), strerror(-err))
 		   : 0;
 }
 

@@ -46,7 +46,7 @@ bool wm_instance_is_top(const char *name)
 	return !strncmp(name, PREFIX, sizeof(PREFIX) - 1);
 }
 
-static bool parse_name(const char *name, struct found *f)
+static bool instance_top_parse_name(const char *name, struct found *f)
 {
 	return sscanf(name, PREFIX "%d-%u-%llu-%u-%u-%u-%15s", &f->pid, &f->on, &f->kib,
 		      &f->percent, &f->cpus, &f->fork, f->clock) == 7;
@@ -124,7 +124,7 @@ static unsigned long long nr_unread(const struct wm_instance *i)
 
 /* --- its readers -------------------------------------------------------------------- */
 
-static bool ends(const char *text, const char *with)
+static bool instance_top_ends(const char *text, const char *with)
 {
 	size_t n = strlen(text), m = strlen(with);
 
@@ -141,9 +141,9 @@ static bool takes_events(int folder, const char *fd, dev_t tracefs)
 	if (n <= 0)
 		return false;
 	target[n] = '\0';
-	if (strstr(target, "/instances/") ||
-	    !(ends(target, "/trace_pipe") || ends(target, "/trace_pipe_raw") ||
-	      ends(target, "/snapshot_raw")))
+	if (strstr(target, "/instances/") || !(instance_top_ends(target, "/trace_pipe") ||
+					       instance_top_ends(target, "/trace_pipe_raw") ||
+					       instance_top_ends(target, "/snapshot_raw")))
 		return false;
 	return fstatat(folder, fd, &st, 0) == 0 && st.st_dev == tracefs;
 }
@@ -205,7 +205,7 @@ static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 	bool found = false;
 
 	while (dir && !found && (d = readdir(dir)))
-		found = wm_instance_is_top(d->d_name) && parse_name(d->d_name, &f);
+		found = wm_instance_is_top(d->d_name) && instance_top_parse_name(d->d_name, &f);
 	if (found)
 		(void)snprintf(who, WORD_BYTES, "process %d", f.pid);
 	if (dir)
@@ -216,7 +216,7 @@ static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 /*
  * The number of bits in a mask like "3,ffffffff", whose lowest bits are set; 0 for any other mask.
  */
-static unsigned find_cpus(const struct wm_instance *i)
+static unsigned instance_top_find_cpus(const struct wm_instance *i)
 {
 	unsigned bits = 0;
 	char *text;
@@ -273,7 +273,7 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 			       t->path);
 		return in_use(diag, what, by);
 	}
-	if (find_cpus(i) < i->nr_cpus)
+	if (instance_top_find_cpus(i) < i->nr_cpus)
 		return in_use(diag, what, "its tracing_cpumask excludes some CPUs");
 	unread = nr_unread(i);
 	if (!unread)
@@ -287,7 +287,7 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 /* --- its previous state ------------------------------------------------------------ */
 
 /* Finds the current clock, which is in brackets: "local [global] mono". */
-static void find_clock(const struct wm_instance *i, char clock[16])
+static void instance_top_find_clock(const struct wm_instance *i, char clock[16])
 {
 	char *text, *at;
 	size_t bytes;
@@ -357,7 +357,7 @@ static int make_journal(struct wm_instance *i, const struct found *f)
 }
 
 /* Enlarges the rings. Rings that are larger already, or differ in size, are not changed. */
-static void make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
+static void instance_top_make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
 {
 	uint64_t kib = wm_instance_cpu_bytes(i, bytes) / 1024;
 
@@ -366,19 +366,20 @@ static void make_room(struct wm_instance *i, const struct found *f, uint64_t byt
 		i->cpu_bytes = kib * 1024;
 }
 
-static int set_up(struct wm_instance *i, const struct wm_instance_options *o, struct wm_diag *diag)
+static int instance_top_set_up(struct wm_instance *i, const struct wm_instance_options *o,
+			       struct wm_diag *diag)
 {
 	struct found f = {
 	    .pid = getpid(),
 	    .on = wm_instance_get_number(i, "tracing_on") != 0,
 	    .kib = find_kib(i),
 	    .percent = (unsigned)wm_instance_get_number(i, "buffer_percent"),
-	    .cpus = find_cpus(i),
+	    .cpus = instance_top_find_cpus(i),
 	    .fork = wm_instance_get_number(i, "options/function-fork") != 0,
 	};
 	int err;
 
-	find_clock(i, f.clock);
+	instance_top_find_clock(i, f.clock);
 	err = make_journal(i, &f);
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
@@ -389,7 +390,7 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 		err = wm_instance_set_clock(i, o->clock, diag);
 	if (err)
 		return err;
-	make_room(i, &f, o->buffer_bytes);
+	instance_top_make_room(i, &f, o->buffer_bytes);
 	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT);
 	return wm_instance_open_rings(i, diag);
 }
@@ -414,7 +415,7 @@ int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_op
 		err = check_free(i, t, what, diag);
 	}
 	if (!err)
-		err = set_up(i, o, diag);
+		err = instance_top_set_up(i, o, diag);
 	if (i->parent >= 0)
 		(void)flock(i->parent, LOCK_UN);
 	if (err) {
@@ -458,7 +459,7 @@ bool wm_instance_top_restore(int parent, const char *name)
 
 	if (top.dirfd < 0)
 		return false;
-	done = !parse_name(name, &f) || restore(&top, &f);
+	done = !instance_top_parse_name(name, &f) || restore(&top, &f);
 	close(top.dirfd);
 	return done;
 }

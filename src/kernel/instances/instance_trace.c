@@ -50,7 +50,7 @@ static const char *missing_option(const struct wm_instance *i, const struct wm_i
 }
 
 /* Converts the kernel's column, which counts from the beginning of the filter after " if ". */
-static uint32_t column_of(const char *trigger, uint32_t in_filter)
+static uint32_t instance_trace_column_of(const char *trigger, uint32_t in_filter)
 {
 	const char *filter = strstr(trigger, " if ");
 
@@ -79,7 +79,8 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	if (!err)
 		return 0;
 	if (err == -EINVAL || err == -ENOENT)
-		column = column_of(trigger, wm_instance_last_error(i, why, sizeof(why)));
+		column =
+		    instance_trace_column_of(trigger, wm_instance_last_error(i, why, sizeof(why)));
 	wm_diag_set(diag, err == -ENOENT ? -EINVAL : err, NULL, -1,
 		    "the kernel refuses the trigger '%.160s' of %s:%s: %s", trigger, e->system,
 		    e->name, *why ? why : strerror(-err));

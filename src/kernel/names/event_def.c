@@ -43,7 +43,7 @@ void wm_event_defs_done(struct wm_event_defs *d)
 }
 
 /* Replaces *s by a copy; returns false when out of memory. */
-static bool keep(struct wm_event_defs *d, const char **s)
+static bool event_def_keep(struct wm_event_defs *d, const char **s)
 {
 	if (!*s)
 		return true;
@@ -57,10 +57,12 @@ int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def)
 
 	if (d->nr >= WM_EVENT_DEFS_MAX)
 		return -E2BIG;
-	if (!keep(d, &copy.name) || !keep(d, &copy.system) || !keep(d, &copy.event) ||
-	    !keep(d, &copy.path) || !keep(d, &copy.symbol) || !keep(d, &copy.operands) ||
-	    !keep(d, &copy.label) || !keep(d, &copy.arguments) || !keep(d, &copy.floats) ||
-	    !keep(d, &copy.left_out) || !keep(d, &copy.scale) || !keep(d, &copy.unit))
+	if (!event_def_keep(d, &copy.name) || !event_def_keep(d, &copy.system) ||
+	    !event_def_keep(d, &copy.event) || !event_def_keep(d, &copy.path) ||
+	    !event_def_keep(d, &copy.symbol) || !event_def_keep(d, &copy.operands) ||
+	    !event_def_keep(d, &copy.label) || !event_def_keep(d, &copy.arguments) ||
+	    !event_def_keep(d, &copy.floats) || !event_def_keep(d, &copy.left_out) ||
+	    !event_def_keep(d, &copy.scale) || !event_def_keep(d, &copy.unit))
 		return -ENOMEM;
 	grown = wm_arena_grow(&d->arena, d->defs, d->nr, sizeof(*grown));
 	if (!grown)

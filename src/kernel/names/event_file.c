@@ -35,7 +35,7 @@ const char *wm_event_file_base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void close_file(struct wm_event_file *f)
+static void event_file_close(struct wm_event_file *f)
 {
 	wm_elf_vars_close(f->vars);
 	wm_elf_close(f->elf);
@@ -52,7 +52,7 @@ struct wm_elf_vars *wm_event_file_vars(struct wm_event_file *f)
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
-static bool is_same(int fd, const char *path)
+static bool event_file_is_same(int fd, const char *path)
 {
 	struct stat seen, named;
 
@@ -65,7 +65,7 @@ static bool is_same(int fd, const char *path)
  * mounts; the path that this process sees, if the root is a plain folder of its file system; else
  * the given name.
  */
-static char *name_of(int fd, const char *root, const char *path)
+static char *event_file_name_of(int fd, const char *root, const char *path)
 {
 	char link[48], text[PATH_MAX], *whole;
 	ssize_t n;
@@ -77,10 +77,10 @@ static char *name_of(int fd, const char *root, const char *path)
 	text[n] = '\0';
 	if (asprintf(&whole, "%s%s", root, text) < 0)
 		return NULL;
-	if (is_same(fd, whole))
+	if (event_file_is_same(fd, whole))
 		return whole;
 	free(whole);
-	if (is_same(fd, text))
+	if (event_file_is_same(fd, text))
 		return strdup(text);
 	return asprintf(&whole, "%s/%s", root, path) < 0 ? NULL : whole;
 }
@@ -98,7 +98,7 @@ static char *within(const char *root, const char *path)
 	if (dir >= 0)
 		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	if (fd >= 0) {
-		name = name_of(fd, root, path);
+		name = event_file_name_of(fd, root, path);
 		(void)close(fd);
 	}
 	if (dir >= 0)
@@ -185,7 +185,7 @@ static bool runs_here(const struct wm_elf *e)
 }
 
 /* Opens a file; takes ownership of the path. */
-static int open_file(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
+static int event_file_open(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
 {
 	struct wm_diag why = {.offset = -1};
 	char machine[24], ours[24];
@@ -203,7 +203,7 @@ static int open_file(const struct wm_event_place *p, char *path, struct wm_event
 		    path, wm_elf_machine_name(ret->elf->machine, machine),
 		    wm_elf_machine_name(MACHINE, ours));
 	if (err < 0)
-		close_file(ret);
+		event_file_close(ret);
 	return err;
 }
 
@@ -211,12 +211,12 @@ static int with_file(const struct wm_event_place *p, char *path, const char *res
 		     wm_event_file_fn *fn)
 {
 	struct wm_event_file file;
-	int err = open_file(p, path, &file);
+	int err = event_file_open(p, path, &file);
 
 	if (err < 0)
 		return err;
 	err = fn(p, &file, rest);
-	close_file(&file);
+	event_file_close(&file);
 	return err;
 }
 
@@ -313,7 +313,7 @@ static int of_process(const struct wm_event_place *p, const char *number, const 
 
 /* ---- splitting BIN from the rest --------------------------------------------------------- */
 
-static bool is_number(const char *name)
+static bool event_file_is_number(const char *name)
 {
 	return *name && strlen(name) < 10 && !name[strspn(name, "0123456789")];
 }
@@ -359,7 +359,7 @@ int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every, 
 			err = with_file(p, path, end + 1, fn);
 	} else {
 		*first = '\0';
-		err = is_number(copy)
+		err = event_file_is_number(copy)
 			  ? of_process(p, copy, first + 1, every, fn)
 			  : wm_diag_set(
 				p->diag, -ENOENT, NULL, -1,

@@ -54,7 +54,8 @@ static int no_function(const struct search *s)
 		  : "it may be stripped or inlined; an address can be given instead: 0x1234");
 }
 
-static int add(struct search *s, const struct wm_elf_symbol *symbol, const char *name)
+static int event_function_add(struct search *s, const struct wm_elf_symbol *symbol,
+			      const char *name)
 {
 	struct wm_event_spot spot = {
 	    .symbol = name, .address = symbol->address, .offset = s->offset};
@@ -82,7 +83,7 @@ static int add(struct search *s, const struct wm_elf_symbol *symbol, const char 
  * Adds all functions that match, by linker name or demangled; functions at one
  * address count once.
  */
-static int add_matching(struct search *s)
+static int event_function_add_matching(struct search *s)
 {
 	size_t bytes = strlen(s->wanted);
 	int err = 0;
@@ -94,13 +95,13 @@ static int add_matching(struct search *s)
 		if (!is_function(symbol) || (s->nr && symbol->address == s->last))
 			continue;
 		if (wm_glob_match(s->wanted, bytes, symbol->name, strlen(symbol->name))) {
-			err = add(s, symbol, symbol->name);
+			err = event_function_add(s, symbol, symbol->name);
 			continue;
 		}
 		if (wm_demangle_may(symbol->name))
 			written = wm_demangle(symbol->name);
 		if (written && wm_glob_match(s->wanted, bytes, written, strlen(written)))
-			err = add(s, symbol, written);
+			err = event_function_add(s, symbol, written);
 		free(written);
 	}
 	return err ? err : s->nr ? 0 : no_function(s);
@@ -110,11 +111,12 @@ static int add_named(struct search *s)
 {
 	const struct wm_elf_symbol *symbol = wm_elf_symbol_named(&s->symbols, s->wanted);
 
-	return symbol && is_function(symbol) ? add(s, symbol, s->wanted) : add_matching(s);
+	return symbol && is_function(symbol) ? event_function_add(s, symbol, s->wanted)
+					     : event_function_add_matching(s);
 }
 
-static int add_all(const struct wm_event_place *p, struct wm_event_file *f, const char *text,
-		   bool both)
+static int event_function_add_all(const struct wm_event_place *p, struct wm_event_file *f,
+				  const char *text, bool both)
 {
 	struct search s = {.p = p, .file = f, .both = both};
 	size_t bytes = strlen(text);
@@ -131,7 +133,8 @@ static int add_all(const struct wm_event_place *p, struct wm_event_file *f, cons
 	if (!name)
 		err = -ENOMEM;
 	else
-		err = wm_glob_is_pattern(name, bytes) ? add_matching(&s) : add_named(&s);
+		err = wm_glob_is_pattern(name, bytes) ? event_function_add_matching(&s)
+						      : add_named(&s);
 	free(name);
 	wm_elf_symbols_done(&s.symbols);
 	return err ? err : s.nr;
@@ -139,11 +142,11 @@ static int add_all(const struct wm_event_place *p, struct wm_event_file *f, cons
 
 int wm_event_function_add(const struct wm_event_place *p, struct wm_event_file *f, const char *name)
 {
-	return add_all(p, f, name, false);
+	return event_function_add_all(p, f, name, false);
 }
 
 int wm_event_function_add_returns(const struct wm_event_place *p, struct wm_event_file *f,
 				  const char *name)
 {
-	return add_all(p, f, name, true);
+	return event_function_add_all(p, f, name, true);
 }

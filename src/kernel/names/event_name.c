@@ -26,7 +26,7 @@ struct match {
 	struct wm_diag *diag;
 };
 
-static bool matches(const struct match *m, const char *name)
+static bool event_name_matches(const struct match *m, const char *name)
 {
 	return name && wm_glob_match(m->pattern, m->bytes, name, strlen(name));
 }
@@ -36,32 +36,33 @@ static bool matches(const struct match *m, const char *name)
  * family selects it. Counters of /proc have names with other meanings elsewhere ("stat") and cost
  * more than events, so a wildcard for all events does not include them.
  */
-static bool is_meant(const struct match *m, const struct wm_event_item *item)
+static bool event_name_is_meant(const struct match *m, const struct wm_event_item *item)
 {
 	char alias[64];
 
 	if (item->family == WM_FAMILY_SYSCALL && (!m->whole || strncmp(m->pattern, "syscall:", 8)))
 		return false;
 	if (item->family == WM_FAMILY_PROC)
-		return m->whole && !strncmp(m->pattern, "proc:", 5) && matches(m, item->name);
+		return m->whole && !strncmp(m->pattern, "proc:", 5) &&
+		       event_name_matches(m, item->name);
 	if (!m->whole)
-		return matches(m,
-			       item->family == WM_FAMILY_TRACEPOINT ? item->event : item->last) ||
-		       matches(m, item->alias);
-	if (matches(m, item->name))
+		return event_name_matches(m, item->family == WM_FAMILY_TRACEPOINT ? item->event
+										  : item->last) ||
+		       event_name_matches(m, item->alias);
+	if (event_name_matches(m, item->name))
 		return true;
 	if (!item->alias)
 		return false;
 	(void)snprintf(alias, sizeof(alias), "%s:%s", wm_event_family_name(item->family),
 		       item->alias);
-	return matches(m, alias);
+	return event_name_matches(m, alias);
 }
 
 static int on_item(const struct wm_event_item *item, void *data)
 {
 	struct match *m = data;
 
-	if (!is_meant(m, item))
+	if (!event_name_is_meant(m, item))
 		return 0;
 	/*
 	 * A wildcard matches only available events; an exact name is tried, and refused with the

@@ -139,7 +139,7 @@ static int walk_proc(const struct walk *w)
  * Returns the name that programs use for a system call when the kernel's function has another one;
  * NULL when the names are equal.
  */
-static const char *called(const char *call)
+static const char *event_space_called(const char *call)
 {
 	static const struct {
 		const char *call, *name;
@@ -169,7 +169,7 @@ static int walk_tracefs(const struct walk *w, enum wm_event_family family)
 			err = pass(w, &item, e->system, e->name);
 		if (family == WM_FAMILY_TRACEPOINT || !enter)
 			continue;
-		item.alias = called(e->name + strlen(ENTER));
+		item.alias = event_space_called(e->name + strlen(ENTER));
 		err = pass(w, &item, "syscall", e->name + strlen(ENTER));
 	}
 	return err;
@@ -192,8 +192,8 @@ int wm_event_space_each(const struct wm_event_space *s,
 
 /* ---- from item to definition ------------------------------------------------------ */
 
-static int add_tracepoint(const struct wm_event_space *s, struct wm_event_def *def,
-			  struct wm_event_defs *defs, struct wm_diag *diag)
+static int event_space_add_tracepoint(const struct wm_event_space *s, struct wm_event_def *def,
+				      struct wm_event_defs *defs, struct wm_diag *diag)
 {
 	int err = wm_tracefs_event_id(s->tracefs, def->system, def->event, &def->config, diag);
 
@@ -224,7 +224,7 @@ static int add_syscall(const struct wm_event_space *s, const struct wm_event_ite
 		def->implied = exit && phase == WM_PHASE_NONE;
 		(void)snprintf(event, sizeof(event), "%s%.*s", exit ? EXIT : ENTER,
 			       (int)WM_TRACEFS_NAME_MAX, call);
-		err = add_tracepoint(s, def, defs, diag);
+		err = event_space_add_tracepoint(s, def, defs, diag);
 	}
 	return err;
 }
@@ -251,7 +251,7 @@ int wm_event_space_add(const struct wm_event_space *s, const struct wm_event_ite
 	case WM_FAMILY_TRACEPOINT:
 		def.system = item->system;
 		def.event = item->event;
-		return add_tracepoint(s, &def, defs, diag);
+		return event_space_add_tracepoint(s, &def, defs, diag);
 	case WM_FAMILY_SYSCALL:
 		return add_syscall(s, item, phase, &def, defs, diag);
 	case WM_FAMILY_PMU:

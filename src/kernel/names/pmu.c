@@ -47,7 +47,7 @@ static const char *line_beside(struct wm_arena *arena, int dirfd, const char *na
 	return first_line(arena, dirfd, file);
 }
 
-static int by_name(const void *a, const void *b)
+static int pmu_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -83,7 +83,7 @@ static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 		pmu->events[pmu->nr_events++] = event;
 	}
 	(void)closedir(dir);
-	qsort(pmu->events, pmu->nr_events, sizeof(*pmu->events), by_name);
+	qsort(pmu->events, pmu->nr_events, sizeof(*pmu->events), pmu_by_name);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ int wm_pmus_read(const char *folder, struct wm_pmus *ret)
 	if (dir)
 		(void)closedir(dir);
 	if (ret->nr)
-		qsort(ret->pmus, ret->nr, sizeof(*ret->pmus), by_name);
+		qsort(ret->pmus, ret->nr, sizeof(*ret->pmus), pmu_by_name);
 	if (err < 0)
 		wm_pmus_done(ret);
 	return err;
@@ -145,7 +145,7 @@ void wm_pmus_done(struct wm_pmus *p)
 
 const struct wm_pmu *wm_pmu_named(const struct wm_pmus *p, const char *name)
 {
-	return p->nr ? bsearch(&name, p->pmus, p->nr, sizeof(*p->pmus), by_name) : NULL;
+	return p->nr ? bsearch(&name, p->pmus, p->nr, sizeof(*p->pmus), pmu_by_name) : NULL;
 }
 
 /* ---- terms ---------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ static int set_term(const struct wm_pmus *p, const struct wm_pmu *pmu, int forma
 static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const char *name)
 {
 	return pmu->nr_events
-		   ? bsearch(&name, pmu->events, pmu->nr_events, sizeof(*pmu->events), by_name)
+		   ? bsearch(&name, pmu->events, pmu->nr_events, sizeof(*pmu->events), pmu_by_name)
 		   : NULL;
 }
 

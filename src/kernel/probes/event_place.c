@@ -55,9 +55,9 @@ static bool is_code(const struct wm_elf *e, uint64_t address)
 }
 
 /* Compiles the values to fetch at the place of `def`. */
-static int fetch(const struct wm_event_place *p, struct wm_event_file *b,
-		 const struct wm_event_spot *spot, struct wm_event_def *def,
-		 struct wm_probe_args *args)
+static int event_place_fetch(const struct wm_event_place *p, struct wm_event_file *b,
+			     const struct wm_event_spot *spot, struct wm_event_def *def,
+			     struct wm_probe_args *args)
 {
 	struct wm_probe_site site = {.address = spot->address + spot->offset,
 				     .offset = def->offset,
@@ -149,7 +149,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 	def.name = name;
 	def.label = label;
 	wm_probe_args_init(&args);
-	err = fetch(p, b, spot, &def, &args);
+	err = event_place_fetch(p, b, spot, &def, &args);
 	if (!err)
 		err = wm_event_place_add_uprobe(p, &def);
 	wm_probe_args_done(&args);
@@ -169,7 +169,8 @@ static const char *line_of(const char *place)
 		   : NULL;
 }
 
-static int add_line(const struct wm_event_place *p, struct wm_event_file *b, const char *place)
+static int event_place_add_line(const struct wm_event_place *p, struct wm_event_file *b,
+				const char *place)
 {
 	const char *colon = line_of(place);
 	struct wm_elf_vars *vars = wm_event_file_vars(b);
@@ -209,7 +210,7 @@ static int add_at(const struct wm_event_place *p, struct wm_event_file *b, const
 	int err;
 
 	if (line_of(place))
-		return add_line(p, b, place);
+		return event_place_add_line(p, b, place);
 	if (wm_number_parse_integer(place, 1, INT64_MAX, &address) < 0)
 		return wm_event_function_add(p, b, place);
 	err = wm_event_spot_add(p, b, &(struct wm_event_spot){.address = (uint64_t)address});

@@ -19,7 +19,8 @@
 #define FORMAT_BYTES_MAX (4u << 20)
 
 /* Looks up a field, with or without the kernel's '$' prefix. */
-static int on_name(void *data, const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
+static int place_event_on_name(void *data, const char *name, struct wm_probe_value *ret,
+			       struct wm_diag *diag)
 {
 	const struct wm_kformat *format = data;
 	const struct wm_kfield *f;
@@ -50,7 +51,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 	return 0;
 }
 
-static int on_each(void *data, int (*fn)(const char *name, void *), void *user)
+static int place_event_on_each(void *data, int (*fn)(const char *name, void *), void *user)
 {
 	const struct wm_kformat *format = data;
 	int err = 0;
@@ -60,8 +61,8 @@ static int on_each(void *data, int (*fn)(const char *name, void *), void *user)
 	return err;
 }
 
-static int add(const struct wm_event_place *p, const struct wm_kformat *format,
-	       const struct wm_tracefs_event *e)
+static int place_event_add(const struct wm_event_place *p, const struct wm_kformat *format,
+			   const struct wm_tracefs_event *e)
 {
 	char name[2 * WM_TRACEFS_NAME_MAX + 16], label[2 * WM_TRACEFS_NAME_MAX];
 	struct wm_event_def def = {.family = WM_FAMILY_EPROBE,
@@ -71,8 +72,8 @@ static int add(const struct wm_event_place *p, const struct wm_kformat *format,
 				   .in_kernel = true};
 	const struct wm_probe_scope scope = {.probe = name,
 					     .in_kernel = true,
-					     .named = on_name,
-					     .each = on_each,
+					     .named = place_event_on_name,
+					     .each = place_event_on_each,
 					     .data = (void *)format};
 	struct wm_probe_args args;
 	int err;
@@ -105,7 +106,7 @@ static int read_format_and_add(const struct wm_event_place *p, const struct wm_t
 	wm_kmachine_init(&machine, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	err = wm_kformat_parse(&arena, &machine, e->system, text, bytes, &format, p->diag);
 	if (!err)
-		err = add(p, format, e);
+		err = place_event_add(p, format, e);
 	wm_arena_done(&arena);
 	free(text);
 	return err;

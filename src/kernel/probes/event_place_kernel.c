@@ -54,7 +54,8 @@ static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool r
 }
 
 /* Compiles the values to fetch at the place. */
-static int fetch(const struct wanted *w, struct wm_event_def *def, struct wm_probe_args *args)
+static int place_kernel_fetch(const struct wanted *w, struct wm_event_def *def,
+			      struct wm_probe_args *args)
 {
 	struct wm_probe_btf_site site = {.btf = w->btf.data ? &w->btf : NULL,
 					 .function = def->symbol,
@@ -106,7 +107,7 @@ static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offse
 	def.name = name;
 	def.label = label;
 	wm_probe_args_init(&args);
-	err = fetch(w, &def, &args);
+	err = place_kernel_fetch(w, &def, &args);
 	if (!err)
 		err = wm_event_defs_add(p->defs, &def);
 	wm_probe_args_done(&args);
@@ -117,7 +118,7 @@ static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offse
  * Returns the name in a line such as "ffffffff81000000 T start_kernel [module]" if it is a
  * function, else NULL.
  */
-static char *function_of(char *line)
+static char *place_kernel_function_of(char *line)
 {
 	char *save = NULL, *type, *name;
 
@@ -133,14 +134,14 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Adds each listed function that matches, once per name. */
-static int add_functions(const struct wanted *w, const char *glob, char *text)
+static int place_kernel_add_functions(const struct wanted *w, const char *glob, char *text)
 {
 	char *save = NULL, **names = NULL, *last = NULL;
 	size_t nr = 0, room = 0;
 	int err = 0, added = 0;
 
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *name = function_of(line), **grown;
+		char *name = place_kernel_function_of(line), **grown;
 
 		if (!name || !wm_glob_match(glob, strlen(glob), name, strlen(name)))
 			continue;
@@ -180,7 +181,7 @@ static int match_functions(const struct wanted *w, const char *glob)
 	if (err < 0)
 		return wm_diag_set(p->diag, err, NULL, -1, "cannot read " KALLSYMS ": %s",
 				   strerror(-err));
-	err = add_functions(w, glob, text);
+	err = place_kernel_add_functions(w, glob, text);
 	free(text);
 	if (!err)
 		return wm_diag_set(

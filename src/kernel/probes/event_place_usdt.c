@@ -42,7 +42,8 @@ static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 /* ---- arguments ---------------------------------------------------------------------- */
 
 /* Resolves "arg2" in the user's list to an operand of this place. */
-static int on_name(void *data, const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
+static int place_usdt_on_name(void *data, const char *name, struct wm_probe_value *ret,
+			      struct wm_diag *diag)
 {
 	const struct wm_usdt_site *site = data;
 	char *end;
@@ -82,11 +83,11 @@ static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *a
 	return args->kernel.failed || args->floats.failed || args->left_out.failed ? -ENOMEM : 0;
 }
 
-static int fetch(const struct wm_event_place *p, struct wm_usdt_site *site, const char *name,
-		 struct wm_probe_args *args)
+static int place_usdt_fetch(const struct wm_event_place *p, struct wm_usdt_site *site,
+			    const char *name, struct wm_probe_args *args)
 {
 	const struct wm_probe_scope scope = {
-	    .probe = name, .narrow = site->elf->narrow, .named = on_name, .data = site};
+	    .probe = name, .narrow = site->elf->narrow, .named = place_usdt_on_name, .data = site};
 
 	return p->arguments ? wm_probe_args_compile(p->arguments, &scope, args, p->diag)
 			    : all_operands(site, args);
@@ -111,7 +112,7 @@ static int add_def(const struct search *s, const struct wm_elf_usdt *u, struct w
 	int err;
 
 	wm_probe_args_init(&args);
-	err = fetch(s->p, &site, def->name, &args);
+	err = place_usdt_fetch(s->p, &site, def->name, &args);
 	def->arguments = args.kernel.data;
 	def->floats = args.floats.data;
 	def->left_out = args.left_out.data;
@@ -164,8 +165,8 @@ static int add_usdts(const struct search *s, const struct wm_elf_usdts *usdts, c
 	return err < 0 ? err : nr;
 }
 
-static int add_matching(const struct wm_event_place *p, struct wm_event_file *file,
-			const char *wanted)
+static int place_usdt_add_matching(const struct wm_event_place *p, struct wm_event_file *file,
+				   const char *wanted)
 {
 	struct wm_elf_symbols symbols = {0};
 	struct search s = {p, file, &symbols};
@@ -186,5 +187,5 @@ int wm_event_place_usdt(const struct wm_event_place *p)
 {
 	return wm_event_file_each(
 	    p, 2, true, "usdt:PROGRAM:PROVIDER:NAME, wildcards allowed in PROVIDER and NAME",
-	    add_matching);
+	    place_usdt_add_matching);
 }

@@ -23,7 +23,7 @@ struct compiler {
 	unsigned nr;
 };
 
-static int refuse(const struct compiler *c, const char *at, int err, const char *what)
+static int args_refuse(const struct compiler *c, const char *at, int err, const char *what)
 {
 	wm_diag_set(c->diag, err, NULL, -1, "'%.80s': %s", c->scope->probe, what);
 	if (c->diag)
@@ -31,7 +31,7 @@ static int refuse(const struct compiler *c, const char *at, int err, const char 
 	return err;
 }
 
-static struct slice trim(struct slice s)
+static struct slice args_trim(struct slice s)
 {
 	while (s.at < s.end && isspace((unsigned char)*s.at))
 		s.at++;
@@ -40,18 +40,18 @@ static struct slice trim(struct slice s)
 	return s;
 }
 
-static bool is_word(char c)
+static bool args_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Whether this is a valid C name. */
-static bool is_name(struct slice s)
+static bool args_is_name(struct slice s)
 {
 	if (s.at == s.end || isdigit((unsigned char)*s.at))
 		return false;
 	for (; s.at < s.end; s.at++)
-		if (!is_word(*s.at))
+		if (!args_is_word(*s.at))
 			return false;
 	return true;
 }
@@ -60,7 +60,7 @@ static bool is_name(struct slice s)
  * Finds the first (or last) `wanted` that is not within brackets or quotes; NULL when there is
  * none. An unmatched closing bracket ends the search.
  */
-static const char *find(struct slice s, char wanted, bool last)
+static const char *args_find(struct slice s, char wanted, bool last)
 {
 	const char *found = NULL;
 	bool quoted = false;
@@ -82,12 +82,12 @@ static const char *find(struct slice s, char wanted, bool last)
 	return found;
 }
 
-static int copy(const struct compiler *c, struct slice s, char *to, size_t bytes)
+static int args_copy(const struct compiler *c, struct slice s, char *to, size_t bytes)
 {
 	size_t n = (size_t)(s.end - s.at);
 
 	if (n >= bytes)
-		return refuse(c, s.at, -EINVAL, "this is too long to fetch");
+		return args_refuse(c, s.at, -EINVAL, "this is too long to fetch");
 	memcpy(to, s.at, n);
 	to[n] = '\0';
 	return 0;
@@ -110,19 +110,20 @@ static int own_words(const struct compiler *c, struct slice s, struct wm_probe_v
 		const char *put = one;
 
 		if (isspace((unsigned char)*s.at))
-			return refuse(c, s.at, -EINVAL, "an argument must not contain blanks");
+			return args_refuse(c, s.at, -EINVAL, "an argument must not contain blanks");
 		if (*s.at == '%') {
-			while (end < s.end && is_word(*end))
+			while (end < s.end && args_is_word(*end))
 				end++;
 			if (!wm_probe_register(name, (size_t)(end - name), &put, &bytes, &shift) ||
 			    shift)
-				return refuse(c, s.at, -EINVAL,
-					      "the kernel cannot read a register of this name");
+				return args_refuse(
+				    c, s.at, -EINVAL,
+				    "the kernel cannot read a register of this name");
 		}
 		n += (size_t)snprintf(ret->fetch + n, sizeof(ret->fetch) - n, "%s%s",
 				      *s.at == '%' ? "%" : "", put);
 		if (n >= sizeof(ret->fetch))
-			return refuse(c, s.at, -EINVAL, "this is too long to fetch");
+			return args_refuse(c, s.at, -EINVAL, "this is too long to fetch");
 		s.at = *s.at == '%' ? end : s.at + 1;
 	}
 	return 0;
@@ -157,7 +158,7 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 	if (c->scope->narrow && !c->scope->returns)
 		return stack_word(nr + 1, ret);
 	if (c->scope->returns)
-		return refuse(
+		return args_refuse(
 		    c, at, -EINVAL,
 		    "arguments are available only at a function's entry; use uprobe or kprobe");
 	(void)snprintf(ret->type, sizeof(ret->type), "u64");
@@ -166,9 +167,10 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 	else if (name)
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", name);
 	else
-		return refuse(c, at, -EINVAL,
-			      "the calling convention does not pass this argument in a register; "
-			      "give its place on the stack, +8(%sp) for the first one there");
+		return args_refuse(
+		    c, at, -EINVAL,
+		    "the calling convention does not pass this argument in a register; "
+		    "give its place on the stack, +8(%sp) for the first one there");
 	return 0;
 }
 
@@ -176,7 +178,7 @@ static int dollar(const struct compiler *c, struct slice s, struct wm_probe_valu
 {
 	char name[32], more;
 	unsigned word;
-	int err = copy(c, s, name, sizeof(name)), nr;
+	int err = args_copy(c, s, name, sizeof(name)), nr;
 
 	if (err)
 		return err;
@@ -186,21 +188,21 @@ static int dollar(const struct compiler *c, struct slice s, struct wm_probe_valu
 	if (c->scope->narrow && sscanf(name, "$stack%3u%c", &word, &more) == 1)
 		return stack_word(word, ret);
 	if (!strcmp(name, "$retval") && !c->scope->returns)
-		return refuse(c, s.at, -EINVAL,
-			      "the return value is available only at a function's return; use "
-			      "uretprobe or kretprobe");
+		return args_refuse(c, s.at, -EINVAL,
+				   "the return value is available only at a function's return; use "
+				   "uretprobe or kretprobe");
 	if (c->scope->named) {
 		err = c->scope->named(c->scope->data, name, ret, c->diag);
 		if (err && err != -ENOENT)
 			return err;
 	}
-	return copy(c, s, ret->fetch, sizeof(ret->fetch));
+	return args_copy(c, s, ret->fetch, sizeof(ret->fetch));
 }
 
-static int by_name(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+static int args_by_name(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
 	char name[256], sentence[400];
-	int err = copy(c, s, name, sizeof(name)), nr;
+	int err = args_copy(c, s, name, sizeof(name)), nr;
 
 	if (err)
 		return err;
@@ -213,7 +215,7 @@ static int by_name(const struct compiler *c, struct slice s, struct wm_probe_val
 			       "'%.60s' is unknown at this place; without debug information give "
 			       "an argument number (arg1) or a register (%%di)",
 			       name);
-		return refuse(c, s.at, err, sentence);
+		return args_refuse(c, s.at, err, sentence);
 	}
 	if (err && c->diag)
 		c->diag->column = (uint32_t)(s.at - c->text) + 1;
@@ -222,44 +224,44 @@ static int by_name(const struct compiler *c, struct slice s, struct wm_probe_val
 
 /* ---- one element of the list ------------------------------------------------------------- */
 
-static int value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+static int args_value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
 	if (*s.at == '$')
 		return dollar(c, s, ret);
 	if (strchr("%@+-\\", *s.at))
 		return own_words(c, s, ret);
-	return by_name(c, s, ret);
+	return args_by_name(c, s, ret);
 }
 
 /* Determines an argument's name: "x" in "x=%di", or one derived from the value. */
-static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t bytes)
+static int args_name_of(const struct compiler *c, struct slice *s, char *ret, size_t bytes)
 {
-	const char *equals = find(*s, '=', false);
-	struct slice name = trim((struct slice){s->at, equals ? equals : s->at});
+	const char *equals = args_find(*s, '=', false);
+	struct slice name = args_trim((struct slice){s->at, equals ? equals : s->at});
 
-	if (equals && !is_name(name))
-		return refuse(c, s->at, -EINVAL, "a name consists of letters, digits and _");
+	if (equals && !args_is_name(name))
+		return args_refuse(c, s->at, -EINVAL, "a name consists of letters, digits and _");
 	if (equals) {
-		*s = trim((struct slice){equals + 1, s->end});
-		return copy(c, name, ret, bytes);
+		*s = args_trim((struct slice){equals + 1, s->end});
+		return args_copy(c, name, ret, bytes);
 	}
 	name = *s;
 	name.at += *name.at == '$' || *name.at == '%';
-	for (name.end = name.at; name.end < s->end && is_word(*name.end); name.end++)
+	for (name.end = name.at; name.end < s->end && args_is_word(*name.end); name.end++)
 		;
 	/* "list->head.size" gets the name "size" */
 	for (const char *p = name.end; p < s->end && !strchr(":(+", *p); p++)
-		if (is_word(*p))
-			name = (struct slice){is_word(p[-1]) ? name.at : p, p + 1};
-	if (is_name(name))
-		return copy(c, name, ret, bytes);
+		if (args_is_word(*p))
+			name = (struct slice){args_is_word(p[-1]) ? name.at : p, p + 1};
+	if (args_is_name(name))
+		return args_copy(c, name, ret, bytes);
 	(void)snprintf(ret, bytes, "arg%u", c->nr);
 	return 0;
 }
 
-static void type_of(struct slice *s, char *ret, size_t bytes)
+static void args_type_of(struct slice *s, char *ret, size_t bytes)
 {
-	const char *colon = find(*s, ':', true);
+	const char *colon = args_find(*s, ':', true);
 
 	*ret = '\0';
 	if (!colon || (size_t)(s->end - colon) > bytes)
@@ -273,15 +275,15 @@ static void type_of(struct slice *s, char *ret, size_t bytes)
  * Whether the text is a number: a string at a constant address needs no "+0(...)" around it, the
  * value of a register does.
  */
-static bool is_number(const char *fetch)
+static bool args_is_number(const char *fetch)
 {
 	return *fetch == '%' || *fetch == '$';
 }
 
 /* Whether the value is a pointer to the wanted text, and not the text itself. */
-static bool follows(const struct wm_probe_value *v, const char *type)
+static bool args_follows(const struct wm_probe_value *v, const char *type)
 {
-	return strstr(type, "string") && !v->is_text && (v->points || is_number(v->fetch)) &&
+	return strstr(type, "string") && !v->is_text && (v->points || args_is_number(v->fetch)) &&
 	       strcmp(v->fetch, "$comm");
 }
 
@@ -291,7 +293,7 @@ static bool follows(const struct wm_probe_value *v, const char *type)
  */
 static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
 {
-	unsigned reads = follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
+	unsigned reads = args_follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
 
 	for (const char *p = v->fetch; *p; p++)
 		reads += *p == '(';
@@ -327,7 +329,7 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 {
 	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
 	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
-	bool inner = follows(value, type);
+	bool inner = args_follows(value, type);
 
 	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
 		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);
@@ -336,7 +338,7 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 }
 
 /* Adds one argument of "*". */
-static int on_each(const char *name, void *data)
+static int args_on_each(const char *name, void *data)
 {
 	struct compiler *c = data;
 	struct wm_diag diag = {.offset = -1};
@@ -344,7 +346,7 @@ static int on_each(const char *name, void *data)
 	struct slice s = {name, name + strlen(name)};
 	int err;
 
-	if (c->nr >= WM_PROBE_ARGS_MAX || s.end - s.at >= NAME_MAX_BYTES || !is_name(s))
+	if (c->nr >= WM_PROBE_ARGS_MAX || s.end - s.at >= NAME_MAX_BYTES || !args_is_name(s))
 		return 0;
 	err = c->scope->named(c->scope->data, name, &value, &diag);
 	if (err == -ENOMEM)
@@ -362,11 +364,11 @@ static int on_each(const char *name, void *data)
 
 static int compile_all(struct compiler *c, const char *at)
 {
-	int err = c->scope->each ? c->scope->each(c->scope->data, on_each, c) : -ENOENT;
+	int err = c->scope->each ? c->scope->each(c->scope->data, args_on_each, c) : -ENOENT;
 
 	if (err == -ENOENT)
-		return refuse(c, at, err,
-			      "its parameters are unknown: it has no debug information");
+		return args_refuse(c, at, err,
+				   "its parameters are unknown: it has no debug information");
 	return err;
 }
 
@@ -376,19 +378,19 @@ static int compile_one(struct compiler *c, struct slice s)
 	char name[NAME_MAX_BYTES], type[sizeof(value.type)];
 	int err;
 
-	s = trim(s);
+	s = args_trim(s);
 	if (s.at == s.end)
-		return refuse(c, s.at, -EINVAL, "an argument is missing here");
+		return args_refuse(c, s.at, -EINVAL, "an argument is missing here");
 	if (*s.at == '*' && s.at + 1 == s.end)
 		return compile_all(c, s.at);
 	if (++c->nr > WM_PROBE_ARGS_MAX)
-		return refuse(c, s.at, -EINVAL, "more arguments than the kernel can fetch");
-	type_of(&s, type, sizeof(type));
-	err = name_of(c, &s, name, sizeof(name));
+		return args_refuse(c, s.at, -EINVAL, "more arguments than the kernel can fetch");
+	args_type_of(&s, type, sizeof(type));
+	err = args_name_of(c, &s, name, sizeof(name));
 	if (!err && s.at == s.end)
-		return refuse(c, s.at, -EINVAL, "the value to fetch is missing here");
+		return args_refuse(c, s.at, -EINVAL, "the value to fetch is missing here");
 	if (!err)
-		err = value_of(c, s, &value);
+		err = args_value_of(c, s, &value);
 	if (err)
 		return err;
 	if (*type)
@@ -396,7 +398,7 @@ static int compile_one(struct compiler *c, struct slice s)
 	if (is_narrow_number(c, &value))
 		memcpy(value.type, "u32", sizeof("u32"));
 	if (is_out_of_reach(c, &value))
-		return refuse(c, s.at, -EOPNOTSUPP, out_of_reach);
+		return args_refuse(c, s.at, -EOPNOTSUPP, out_of_reach);
 	wm_probe_args_add(c->out, name, &value);
 	return c->out->kernel.failed || c->out->floats.failed ? -ENOMEM : 0;
 }
@@ -408,7 +410,7 @@ int wm_probe_args_compile(const char *text, const struct wm_probe_scope *scope,
 	struct slice rest = {text, text + strlen(text)};
 
 	for (;;) {
-		const char *comma = find(rest, ',', false);
+		const char *comma = args_find(rest, ',', false);
 		int err = compile_one(&c, (struct slice){rest.at, comma ? comma : rest.end});
 
 		if (err || !comma)

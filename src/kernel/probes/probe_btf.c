@@ -45,7 +45,7 @@ void wm_probe_btf_close(struct wm_probe_btf *b)
 	*b = (struct wm_probe_btf){0};
 }
 
-static int refuse(struct wm_diag *diag, int err, const char *path, const char *why)
+static int probe_btf_refuse(struct wm_diag *diag, int err, const char *path, const char *why)
 {
 	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
 }
@@ -56,8 +56,8 @@ static int refuse(struct wm_diag *diag, int err, const char *path, const char *w
  * Writes a type in the kernel's syntax; returns false when it is neither a single value nor an
  * array of single values.
  */
-static bool put_type(const struct wm_btf *b, uint32_t id, const struct wm_btf_member *member,
-		     struct wm_probe_value *ret)
+static bool probe_btf_put_type(const struct wm_btf *b, uint32_t id,
+			       const struct wm_btf_member *member, struct wm_probe_value *ret)
 {
 	struct wm_btf_type t, inner;
 	char letter;
@@ -124,9 +124,10 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 			continue;
 		}
 		if (registers != 1 || at >= REGISTERS)
-			return refuse(diag, -EOPNOTSUPP, name,
-				      "it is not passed in a single register, so the kernel cannot "
-				      "locate it");
+			return probe_btf_refuse(
+			    diag, -EOPNOTSUPP, name,
+			    "it is not passed in a single register, so the kernel cannot "
+			    "locate it");
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", at + 1);
 		return 0;
 	}
@@ -136,9 +137,9 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 }
 
 /* Applies "->name" or ".name": one step from a structure, or a pointer to one, to its member. */
-static int take_member(const struct wm_btf *b, const char *name, const char *path, uint32_t *type,
-		       struct wm_btf_member *member, bool *in_memory, struct wm_probe_value *ret,
-		       struct wm_diag *diag)
+static int probe_btf_take_member(const struct wm_btf *b, const char *name, const char *path,
+				 uint32_t *type, struct wm_btf_member *member, bool *in_memory,
+				 struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	char inner[WM_PROBE_FETCH_MAX];
 	struct wm_btf_type t;
@@ -151,10 +152,10 @@ static int take_member(const struct wm_btf *b, const char *name, const char *pat
 		wm_btf_type(b, t.of, &t);
 	}
 	if (t.kind != WM_BTF_STRUCT || !*in_memory)
-		return refuse(diag, -EINVAL, path,
-			      "it is neither a structure nor a pointer to one");
+		return probe_btf_refuse(diag, -EINVAL, path,
+					"it is neither a structure nor a pointer to one");
 	if (!wm_btf_member(b, t.id, name, member))
-		return refuse(diag, -ENOENT, path, "the structure has no such member");
+		return probe_btf_refuse(diag, -ENOENT, path, "the structure has no such member");
 	/* The innermost step begins with its offset: "+8(...". */
 	memcpy(inner, strchr(ret->fetch, '('), strlen(strchr(ret->fetch, '(')) + 1);
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%ld%.900s",
@@ -178,18 +179,18 @@ static int take_members(const struct wm_btf *b, const char *parts, const char *p
 		for (n = 0; isalnum((unsigned char)parts[n]) || parts[n] == '_'; n++)
 			;
 		if (!skip || !n || n >= sizeof(name))
-			return refuse(diag, -EINVAL, path,
-				      "write members as in C: file->f_inode->i_ino");
+			return probe_btf_refuse(diag, -EINVAL, path,
+						"write members as in C: file->f_inode->i_ino");
 		memcpy(name, parts, n);
 		name[n] = '\0';
-		err = take_member(b, name, path, &type, &member, &in_memory, ret, diag);
+		err = probe_btf_take_member(b, name, path, &type, &member, &in_memory, ret, diag);
 		if (err)
 			return err;
 		parts += n;
 	}
-	if (!put_type(b, type, &member, ret))
-		return refuse(diag, -EOPNOTSUPP, path,
-			      "it is a structure; name one of its members");
+	if (!probe_btf_put_type(b, type, &member, ret))
+		return probe_btf_refuse(diag, -EOPNOTSUPP, path,
+					"it is a structure; name one of its members");
 	return 0;
 }
 
@@ -208,17 +209,18 @@ int wm_probe_btf_named(void *data, const char *name, struct wm_probe_value *ret,
 		struct wm_probe_value value;
 		uint32_t returned = wm_btf_returned(&site->btf->btf, prototype);
 
-		if (strcmp(name, "$retval") || !put_type(&site->btf->btf, returned, NULL, &value))
+		if (strcmp(name, "$retval") ||
+		    !probe_btf_put_type(&site->btf->btf, returned, NULL, &value))
 			return -ENOENT;
 		memcpy(ret->type, value.type, sizeof(ret->type));
 		ret->points = value.points;
 		return 0;
 	}
 	if (site->returns || !site->entry)
-		return refuse(diag, -EOPNOTSUPP, name,
-			      "parameters are available only at a function's entry");
+		return probe_btf_refuse(diag, -EOPNOTSUPP, name,
+					"parameters are available only at a function's entry");
 	if (!n || n >= sizeof(first))
-		return refuse(diag, -EINVAL, name, "this is not a valid name");
+		return probe_btf_refuse(diag, -EINVAL, name, "this is not a valid name");
 	memcpy(first, name, n);
 	first[n] = '\0';
 	err = find_parameter(&site->btf->btf, prototype, first, ret, &type, diag);

@@ -19,8 +19,8 @@ bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offse
 }
 
 /* Writes the base from which the steps through memory begin. */
-static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
-		   struct wm_probe_value *ret, struct wm_diag *diag)
+static int probe_dwarf_base_of(const struct wm_probe_site *site, const struct wm_elf_value *v,
+			       const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	const char *reg;
 
@@ -48,7 +48,7 @@ static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *
 	return 0;
 }
 
-static void put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
+static void probe_dwarf_put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
 {
 	static const char letters[] = {[WM_ELF_VALUE_UNSIGNED] = 'u',
 				       [WM_ELF_VALUE_SIGNED] = 's',
@@ -74,10 +74,10 @@ static void put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
 			       8 * v->bytes);
 }
 
-static int convert(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
-		   struct wm_probe_value *ret, struct wm_diag *diag)
+static int probe_dwarf_convert(const struct wm_probe_site *site, const struct wm_elf_value *v,
+			       const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
 {
-	int err = base_of(site, v, name, ret, diag);
+	int err = probe_dwarf_base_of(site, v, name, ret, diag);
 
 	if (err)
 		return err;
@@ -88,7 +88,7 @@ static int convert(const struct wm_probe_site *site, const struct wm_elf_value *
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%+" PRId64 "(%.900s)", v->offset[i],
 			       inner);
 	}
-	put_type(v, ret);
+	probe_dwarf_put_type(v, ret);
 	return 0;
 }
 
@@ -109,7 +109,7 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 			return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 					   "it returns a floating-point number in a vector "
 					   "register, which the kernel cannot read");
-		put_type(&value, ret);
+		probe_dwarf_put_type(&value, ret);
 		return 0;
 	}
 	if (site->returns)
@@ -117,7 +117,7 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 				   "'%.80s': only $retval is available at a function's return",
 				   name);
 	err = wm_elf_vars_find(site->vars, site->address, name, &value, diag);
-	return err ? err : convert(site, &value, name, ret, diag);
+	return err ? err : probe_dwarf_convert(site, &value, name, ret, diag);
 }
 
 int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user)

@@ -87,7 +87,7 @@ static bool is_orphan(const char *group)
 }
 
 /* Whether a name is that of the group, or begins with it, as those of synthetic events do. */
-static bool is_of(const char *name, const char *group)
+static bool probe_events_is_of(const char *name, const char *group)
 {
 	size_t n = strlen(group);
 
@@ -122,7 +122,7 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 			*slash = '\0';
 		if (!slash || strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		if (group ? is_of(name, group) : is_orphan(name))
+		if (group ? probe_events_is_of(name, group) : is_orphan(name))
 			busy += write_line(t, file, remove) == -EBUSY;
 	}
 	free(text);
@@ -136,7 +136,7 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
  * signals nor a kill of the parent's process group reach it. It keeps only tracefs and the pipe
  * open.
  */
-static void __attribute__((noreturn)) keep(const struct wm_dynamic *d, int pipe_end)
+static void __attribute__((noreturn)) probe_events_keep(const struct wm_dynamic *d, int pipe_end)
 {
 	const struct timespec nap = {.tv_nsec = TRY_NS};
 	int low = d->tracefs->dirfd < pipe_end ? d->tracefs->dirfd : pipe_end;
@@ -180,7 +180,7 @@ static int start_keeper(struct wm_dynamic *d)
 	d->keeper = fork();
 	if (d->keeper == 0) {
 		(void)close(fds[1]);
-		keep(d, fds[0]);
+		probe_events_keep(d, fds[0]);
 	}
 	err = d->keeper < 0 ? -errno : 0;
 	(void)close(fds[0]);
@@ -296,8 +296,8 @@ struct line {
 	int file; /* open while the kernel resolves the path to it; -1: none */
 };
 
-static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, const struct line *l,
-		   int err, struct wm_diag *diag)
+static int probe_events_refused(const struct wm_tracefs *t, const struct wm_event_def *def,
+				const struct line *l, int err, struct wm_diag *diag)
 {
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;
@@ -381,8 +381,8 @@ static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
 	return n < (int)(sizeof(l->text) - l->arguments) ? 0 : -E2BIG;
 }
 
-static int put(struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
-	       struct wm_diag *diag)
+static int probe_events_put(struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
+			    struct wm_diag *diag)
 {
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *file = d->file;
@@ -396,7 +396,7 @@ static int put(struct wm_dynamic *d, const struct wm_event_def *def, const char 
 			    err == -E2BIG ? "the list of values to fetch is too long"
 					  : strerror(-err));
 	else if ((err = write_line(d->tracefs, file, l.text)))
-		(void)refused(d->tracefs, def, &l, err, diag);
+		(void)probe_events_refused(d->tracefs, def, &l, err, diag);
 	if (l.file >= 0)
 		(void)close(l.file);
 	return err;
@@ -409,7 +409,7 @@ int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, char *r
 	int err;
 
 	(void)snprintf(event, sizeof(event), "e%u", d->nr);
-	err = put(d, def, event, diag);
+	err = probe_events_put(d, def, event, diag);
 	if (err)
 		return err;
 	d->nr++;
@@ -421,7 +421,7 @@ int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, char *r
 int wm_dynamic_append(struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
 		      struct wm_diag *diag)
 {
-	return put(d, def, event, diag);
+	return probe_events_put(d, def, event, diag);
 }
 
 int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret_event,

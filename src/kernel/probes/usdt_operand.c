@@ -25,7 +25,7 @@ struct operand {
  * Finds the next operand of a list; blanks within brackets belong to it. Returns its length; 0: no
  * more operands.
  */
-static size_t next(const char **list)
+static size_t usdt_operand_next(const char **list)
 {
 	const char *start;
 	int depth = 0;
@@ -39,7 +39,7 @@ static size_t next(const char **list)
 
 /* ---- one operand --------------------------------------------------------------------- */
 
-static int refuse(const struct operand *o, const char *why)
+static int usdt_operand_refuse(const struct operand *o, const char *why)
 {
 	return wm_diag_set(o->diag, -EOPNOTSUPP, NULL, -1, "argument %u (%.*s) %s", o->nr + 1,
 			   (int)(o->end - o->whole), o->whole, why);
@@ -63,9 +63,10 @@ static int in_register(const struct operand *o, const char *name, size_t bytes,
 	unsigned width, shift;
 
 	if (!wm_probe_register(name, bytes, &kernel, &width, &shift))
-		return refuse(o, "is in a register that the kernel cannot read");
+		return usdt_operand_refuse(o, "is in a register that the kernel cannot read");
 	if (o->site->elf && o->site->elf->narrow && o->bytes == 8)
-		return refuse(o, "occupies two registers, but the probe names only one");
+		return usdt_operand_refuse(o,
+					   "occupies two registers, but the probe names only one");
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", kernel);
 	if (shift) {
 		(void)snprintf(ret->type, sizeof(ret->type), "b8@%u/16", shift);
@@ -74,13 +75,14 @@ static int in_register(const struct operand *o, const char *name, size_t bytes,
 	return set_type(o, ret);
 }
 
-static int constant(const struct operand *o, const char *text, struct wm_probe_value *ret)
+static int usdt_operand_constant(const struct operand *o, const char *text,
+				 struct wm_probe_value *ret)
 {
 	char *end;
 	long long value = strtoll(text, &end, 0);
 
 	if (end == text || end != o->end)
-		return refuse(o, "is not a number");
+		return usdt_operand_refuse(o, "is not a number");
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "\\%lld", value);
 	return set_type(o, ret);
 }
@@ -93,7 +95,8 @@ static int image(const struct operand *o, uint64_t address, struct wm_probe_valu
 {
 	if (!wm_probe_image(address, o->site->address, o->site->offset, ret->fetch,
 			    sizeof(ret->fetch)))
-		return refuse(o, "is at an address that the kernel cannot reach from this probe");
+		return usdt_operand_refuse(
+		    o, "is at an address that the kernel cannot reach from this probe");
 	return set_type(o, ret);
 }
 
@@ -123,7 +126,8 @@ static bool symbol_address(const struct operand *o, const char *text, size_t byt
 }
 
 /* Converts "-8(%rbp)" or "name(%rip)"; `open` points to the bracket. */
-static int memory(const struct operand *o, const char *open, struct wm_probe_value *ret)
+static int usdt_operand_memory(const struct operand *o, const char *open,
+			       struct wm_probe_value *ret)
 {
 	const char *close = memchr(open, ')', (size_t)(o->end - open));
 	struct operand address_of = *o;
@@ -134,18 +138,20 @@ static int memory(const struct operand *o, const char *open, struct wm_probe_val
 	int err;
 
 	if (!close || close + 1 != o->end || open[1] != '%')
-		return refuse(o, "is indexed memory, which the kernel cannot read");
+		return usdt_operand_refuse(o, "is indexed memory, which the kernel cannot read");
 	if (memchr(open, ',', (size_t)(close - open)))
-		return refuse(o, "is indexed memory, which the kernel cannot read");
+		return usdt_operand_refuse(o, "is indexed memory, which the kernel cannot read");
 	if (o->at < open) {
 		offset = strtoll(o->at, &end, 0);
 		if (end != open && symbol_address(o, o->at, (size_t)(open - o->at), &address))
 			return strncmp(open, "(%rip)", 6)
-				   ? refuse(o, "is a symbol with a register offset, which the "
-					       "kernel cannot read")
+				   ? usdt_operand_refuse(
+					 o, "is a symbol with a register offset, which the "
+					    "kernel cannot read")
 				   : image(o, address, ret);
 		if (end != open)
-			return refuse(o, "is a variable that is not in the file's symbol table");
+			return usdt_operand_refuse(
+			    o, "is a variable that is not in the file's symbol table");
 	}
 	address_of.bytes = 0;
 	err = in_register(&address_of, open + 2, (size_t)(close - open - 2), &base);
@@ -155,28 +161,29 @@ static int memory(const struct operand *o, const char *open, struct wm_probe_val
 	return set_type(o, ret);
 }
 
-static int convert(const struct operand *o, struct wm_probe_value *ret)
+static int usdt_operand_convert(const struct operand *o, struct wm_probe_value *ret)
 {
 	const char *open = memchr(o->at, '(', (size_t)(o->end - o->at));
 	uint64_t address;
 
 	if (*o->at == '$')
-		return constant(o, o->at + 1, ret);
+		return usdt_operand_constant(o, o->at + 1, ret);
 	if (*o->at == '%' && memchr(o->at, ':', (size_t)(o->end - o->at)))
-		return refuse(o, "is a thread-local variable, which the kernel cannot locate");
+		return usdt_operand_refuse(
+		    o, "is a thread-local variable, which the kernel cannot locate");
 	if (*o->at == '%')
 		return in_register(o, o->at + 1, (size_t)(o->end - o->at - 1), ret);
 	if (open)
-		return memory(o, open, ret);
+		return usdt_operand_memory(o, open, ret);
 	if (symbol_address(o, o->at, (size_t)(o->end - o->at), &address))
 		return image(o, address, ret);
-	return refuse(o, "is of an unknown form");
+	return usdt_operand_refuse(o, "is of an unknown form");
 }
 
 #elif defined(__aarch64__)
 
 /* Converts "x3", "42", "[sp, 16]" or "[x0]". */
-static int convert(const struct operand *o, struct wm_probe_value *ret)
+static int usdt_operand_convert(const struct operand *o, struct wm_probe_value *ret)
 {
 	const char *name = o->at + 1, *end = o->end - 1, *comma;
 	struct wm_probe_value base;
@@ -185,14 +192,15 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 	int err;
 
 	if (isdigit((unsigned char)*o->at) || *o->at == '-')
-		return constant(o, o->at, ret);
+		return usdt_operand_constant(o, o->at, ret);
 	if (*o->at != '[')
 		return in_register(o, o->at, (size_t)(o->end - o->at), ret);
 	comma = memchr(name, ',', (size_t)(end - name));
 	if (comma) {
 		offset = strtoll(comma + 1, &stop, 0);
 		if (stop != end)
-			return refuse(o, "is indexed memory, which the kernel cannot read");
+			return usdt_operand_refuse(
+			    o, "is indexed memory, which the kernel cannot read");
 		end = comma;
 	}
 	err = in_register(o, name, (size_t)(end - name), &base);
@@ -231,14 +239,14 @@ int wm_usdt_operand(const struct wm_usdt_site *site, unsigned nr, struct wm_prob
 	size_t bytes;
 
 	do {
-		bytes = next(&list);
+		bytes = usdt_operand_next(&list);
 	} while (bytes && nr--);
 	if (!bytes)
 		return -ENOENT;
 	o.whole = list - bytes;
 	o.end = list;
 	if (!parse_width(&o) || o.at == o.end)
-		return refuse(&o, "is malformed");
+		return usdt_operand_refuse(&o, "is malformed");
 	*ret = (struct wm_probe_value){.type = ""};
-	return convert(&o, ret);
+	return usdt_operand_convert(&o, ret);
 }

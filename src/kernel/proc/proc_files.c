@@ -30,7 +30,7 @@ int wm_proc_open(const struct wm_proc_event *e, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-static int grow(struct wm_proc_text *t)
+static int proc_files_grow(struct wm_proc_text *t)
 {
 	size_t room = t->room ? 2 * t->room : ROOM_FIRST;
 	char *more = room > WM_PROC_TEXT_MAX ? NULL : realloc(t->data, room);
@@ -51,7 +51,7 @@ int wm_proc_read(int fd, struct wm_proc_text *t)
 	t->bytes = 0;
 	for (;;) {
 		ssize_t n;
-		int err = t->bytes == t->room ? grow(t) : 0;
+		int err = t->bytes == t->room ? proc_files_grow(t) : 0;
 
 		if (err)
 			return err;

@@ -21,7 +21,7 @@ void wm_proc_tasks_init(struct wm_proc_tasks *t, bool everything, const pid_t ou
 	*t = (struct wm_proc_tasks){.everything = everything, .ours = {ours[0], ours[1]}};
 }
 
-static void close_files(struct wm_proc_tasks *t, struct wm_proc_task *task)
+static void proc_tasks_close_files(struct wm_proc_tasks *t, struct wm_proc_task *task)
 {
 	for (unsigned i = 0; i < WM_PROC_TASK_FILES; i++) {
 		if (task->fds[i] < 0)
@@ -35,7 +35,7 @@ static void close_files(struct wm_proc_tasks *t, struct wm_proc_task *task)
 void wm_proc_tasks_done(struct wm_proc_tasks *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
-		close_files(t, &t->tasks[i]);
+		proc_tasks_close_files(t, &t->tasks[i]);
 	free(t->tasks);
 	wm_proc_text_done(&t->text);
 	*t = (struct wm_proc_tasks){0};
@@ -44,21 +44,21 @@ void wm_proc_tasks_done(struct wm_proc_tasks *t)
 /* --- the list --------------------------------------------------------------------------- */
 
 /* The index of the pid in the list, or the index at which to insert it. */
-static size_t place_of(const struct wm_proc_tasks *t, pid_t pid)
+static size_t proc_tasks_place_of(const struct wm_proc_tasks *t, pid_t pid)
 {
 	return WM_SEARCH(0, t->nr, i, t->tasks[i].pid < pid);
 }
 
-static struct wm_proc_task *find(struct wm_proc_tasks *t, pid_t pid)
+static struct wm_proc_task *proc_tasks_find(struct wm_proc_tasks *t, pid_t pid)
 {
-	size_t i = place_of(t, pid);
+	size_t i = proc_tasks_place_of(t, pid);
 
 	return i < t->nr && t->tasks[i].pid == pid ? &t->tasks[i] : NULL;
 }
 
-static struct wm_proc_task *add(struct wm_proc_tasks *t, pid_t pid)
+static struct wm_proc_task *proc_tasks_add(struct wm_proc_tasks *t, pid_t pid)
 {
-	size_t at = place_of(t, pid), room = t->room ? 2 * t->room : 64;
+	size_t at = proc_tasks_place_of(t, pid), room = t->room ? 2 * t->room : 64;
 
 	if (t->nr == t->room) {
 		struct wm_proc_task *more = realloc(t->tasks, room * sizeof(*more));
@@ -77,10 +77,10 @@ static struct wm_proc_task *add(struct wm_proc_tasks *t, pid_t pid)
 
 int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid)
 {
-	struct wm_proc_task *task = find(t, pid);
+	struct wm_proc_task *task = proc_tasks_find(t, pid);
 
 	if (!task)
-		task = add(t, pid);
+		task = proc_tasks_add(t, pid);
 	if (!task)
 		return -ENOMEM;
 	task->followed = true;
@@ -108,7 +108,7 @@ static pid_t parent_of(struct wm_proc_tasks *t, struct wm_proc_task *task)
 	return parent > 0 ? (pid_t)parent : 0;
 }
 
-static bool is_ours(const struct wm_proc_tasks *t, pid_t pid)
+static bool proc_tasks_is_ours(const struct wm_proc_tasks *t, pid_t pid)
 {
 	return pid == t->ours[0] || pid == t->ours[1];
 }
@@ -117,10 +117,10 @@ static bool is_ours(const struct wm_proc_tasks *t, pid_t pid)
  * Removes the entries between two processes that are adjacent in /proc, because those processes
  * have ended.
  */
-static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
+static void proc_tasks_forget(struct wm_proc_tasks *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		close_files(t, &t->tasks[i]);
+		proc_tasks_close_files(t, &t->tasks[i]);
 	memmove(&t->tasks[from], &t->tasks[to], (t->nr - to) * sizeof(*t->tasks));
 	t->nr -= to - from;
 }
@@ -131,16 +131,16 @@ static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
  */
 static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 {
-	struct wm_proc_task *task = add(t, pid), *parent;
+	struct wm_proc_task *task = proc_tasks_add(t, pid), *parent;
 
 	if (!task)
 		return -ENOMEM;
-	parent = t->everything ? task : find(t, parent_of(t, task));
+	parent = t->everything ? task : proc_tasks_find(t, parent_of(t, task));
 	if (!parent) {
-		forget(t, at, at + 1);
+		proc_tasks_forget(t, at, at + 1);
 		return 1;
 	}
-	task->followed = (t->everything || parent->followed) && !is_ours(t, pid);
+	task->followed = (t->everything || parent->followed) && !proc_tasks_is_ours(t, pid);
 	return 0;
 }
 
@@ -160,14 +160,14 @@ int wm_proc_tasks_refresh(struct wm_proc_tasks *t)
 
 		if (pid <= 0 || (at && pid <= t->tasks[at - 1].pid))
 			continue;
-		place = place_of(t, pid);
+		place = proc_tasks_place_of(t, pid);
 		if (place > at)
-			forget(t, at, place);
+			proc_tasks_forget(t, at, place);
 		err = at < t->nr && t->tasks[at].pid == pid ? 0 : meet(t, at, pid);
 		at += err == 0;
 	}
 	if (err >= 0)
-		forget(t, at, t->nr);
+		proc_tasks_forget(t, at, t->nr);
 	closedir(dir);
 	return err < 0 ? err : 0;
 }

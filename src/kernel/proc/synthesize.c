@@ -101,7 +101,7 @@ static struct id id_of_map(struct telling *t, pid_t pid, const struct wm_map *m)
 
 /* --- records --------------------------------------------------------------------------- */
 
-static struct wm_perf_text text(const char *s)
+static struct wm_perf_text synthesize_text(const char *s)
 {
 	return (struct wm_perf_text){s, (uint32_t)strlen(s)};
 }
@@ -132,7 +132,7 @@ static void tell_maps(struct telling *t, pid_t pid)
 			     .prot = (m->perms & WM_MAP_READ ? PROT_READ : 0) |
 				     (m->perms & WM_MAP_WRITE ? PROT_WRITE : 0) | PROT_EXEC,
 			     .flags = m->perms & WM_MAP_SHARED ? MAP_SHARED : MAP_PRIVATE,
-			     .filename = text(m->path[0] ? m->path : "//anon")}};
+			     .filename = synthesize_text(m->path[0] ? m->path : "//anon")}};
 		struct id id;
 
 		if (!(m->perms & WM_MAP_EXEC))
@@ -154,7 +154,7 @@ static void tell_comm(struct telling *t, pid_t pid, pid_t tid)
 	if (wm_file_read(AT_FDCWD, path, SMALL_FILE, &comm, &bytes) < 0)
 		return;
 	comm[strcspn(comm, "\n")] = '\0';
-	r.comm.comm = text(comm);
+	r.comm.comm = synthesize_text(comm);
 	t->fn(&r, t->data);
 	free(comm);
 }
@@ -187,7 +187,7 @@ static void tell_all(struct telling *t)
 }
 
 /* The process to which a thread belongs; 0 when the thread has ended. */
-static pid_t process_of(pid_t tid)
+static pid_t synthesize_process_of(pid_t tid)
 {
 	char path[64], *status, *at;
 	size_t bytes;
@@ -203,7 +203,7 @@ static pid_t process_of(pid_t tid)
 	return pid;
 }
 
-static int by_value(const void *a, const void *b)
+static int synthesize_by_value(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
@@ -218,9 +218,9 @@ void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data
 	if (t.files && !nr)
 		tell_all(&t);
 	for (size_t i = 0; pids && i < nr; i++)
-		pids[i] = process_of(tids[i]);
+		pids[i] = synthesize_process_of(tids[i]);
 	if (pids)
-		qsort(pids, nr, sizeof(*pids), by_value);
+		qsort(pids, nr, sizeof(*pids), synthesize_by_value);
 	for (size_t i = 0; t.files && pids && i < nr; i++) {
 		if (pids[i] != last)
 			tell_process(&t, pids[i]);
@@ -233,7 +233,7 @@ void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data
 /* --- the kernel ------------------------------------------------------------------------------ */
 
 /* The address at the start of the line that contains the key; 0 when no line does. */
-static uint64_t address_of(const char *text, const char *key)
+static uint64_t synthesize_address_of(const char *text, const char *key)
 {
 	const char *at = strstr(text, key), *line = at;
 
@@ -246,7 +246,7 @@ static uint64_t address_of(const char *text, const char *key)
  * Finds the beginning of the kernel's code. The kernel sorts symbols by address, and only a few
  * data symbols precede its code.
  */
-static int find_begin(uint64_t *ret)
+static int synthesize_find_begin(uint64_t *ret)
 {
 	char *text = malloc(BEGIN_BYTES + 1);
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : -EACCES;
@@ -259,7 +259,7 @@ static int find_begin(uint64_t *ret)
 			break;
 		bytes += (size_t)n;
 		text[bytes] = '\0';
-		*ret = address_of(text, " T _text\n");
+		*ret = synthesize_address_of(text, " T _text\n");
 		if (*ret)
 			err = 0;
 	}
@@ -293,7 +293,7 @@ static uint64_t code_bytes(void)
 int wm_kernel_text_find(struct wm_kernel_text *ret)
 {
 	uint64_t bytes = code_bytes();
-	int err = find_begin(&ret->begin);
+	int err = synthesize_find_begin(&ret->begin);
 
 	ret->end = err || !bytes ? 0 : ret->begin + bytes;
 	return err;
@@ -303,7 +303,7 @@ int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes)
 {
 	int err = wm_file_read(AT_FDCWD, "/proc/kallsyms", SYMBOLS_MAX, ret_text, ret_bytes);
 
-	if (!err && !address_of(*ret_text, " T _text\n")) {
+	if (!err && !synthesize_address_of(*ret_text, " T _text\n")) {
 		free(*ret_text);
 		err = -EACCES;
 	}
@@ -319,7 +319,7 @@ static void tell_part(struct telling *t, const char *name, uint64_t addr, uint64
 					    .len = len,
 					    .pgoff = addr,
 					    .prot = PROT_READ | PROT_EXEC,
-					    .filename = text(name)}};
+					    .filename = synthesize_text(name)}};
 	struct id id = id_of_notes(notes);
 
 	tell_mmap(t, &r, &id);

@@ -50,7 +50,7 @@ struct wm_sampler {
 
 /* --- ids ------------------------------------------------------------------------- */
 
-static struct id *find(const struct wm_sampler *s, uint64_t id)
+static struct id *sampler_find(const struct wm_sampler *s, uint64_t id)
 {
 	struct wm_table_walk w = wm_table_walk(wm_table_hash(&s->id_table, id));
 
@@ -68,7 +68,7 @@ static int add_id(struct wm_sampler *s, int fd, size_t event)
 
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return -errno;
-	known = find(s, id);
+	known = sampler_find(s, id);
 	if (known) {
 		known->event = event;
 		return 0;
@@ -86,7 +86,7 @@ static int add_id(struct wm_sampler *s, int fd, size_t event)
 
 size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 {
-	const struct id *found = find(s, id);
+	const struct id *found = sampler_find(s, id);
 
 	return found ? found->event : WM_SAMPLER_NONE;
 }
@@ -94,7 +94,7 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 /* --- opening ---------------------------------------------------------------------- */
 
 /* Adds a descriptor; takes ownership of it, also on failure. */
-static int keep(struct wm_sampler *s, int fd, size_t event, size_t place)
+static int sampler_keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
 	struct opened *more;
 
@@ -209,7 +209,7 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 }
 
 /* Opens one event, or tasks' activity, on each thread and CPU. Skips threads that have ended. */
-static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
+static int sampler_open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 {
 	const struct wm_sampler_plan *plan = s->plan;
 	size_t nr_tids = plan->nr_tids ? plan->nr_tids : 1;
@@ -220,7 +220,7 @@ static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 							    s->places[c].cpu};
 			int fd = event == WM_SAMPLER_TASKS ? open_tasks(s, where, diag)
 							   : open_event(s, event, where, diag);
-			int err = fd < 0 ? fd : keep(s, fd, event, c);
+			int err = fd < 0 ? fd : sampler_keep(s, fd, event, c);
 
 			if (!err)
 				err = join_ring(s, &s->places[c], fd, diag);
@@ -251,10 +251,10 @@ int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
 	for (size_t i = 0; !err && i < plan->nr_cpus; i++)
 		s->places[s->nr_places++] = (struct place){.cpu = plan->cpus[i], .fd = -1};
 	if (!err)
-		err = open_row(s, WM_SAMPLER_TASKS, diag);
+		err = sampler_open_row(s, WM_SAMPLER_TASKS, diag);
 	s->nr_tasks_fds = s->nr_fds;
 	for (size_t i = 0; !err && i < plan->nr_events; i++)
-		err = open_row(s, i, diag);
+		err = sampler_open_row(s, i, diag);
 	s->plan = NULL;
 	if (err) {
 		wm_sampler_close(s);

@@ -46,7 +46,7 @@ static uint64_t effective_capabilities(void)
 	return bits;
 }
 
-static uint64_t limit(rlim_t value)
+static uint64_t privilege_limit(rlim_t value)
 {
 	return value == RLIM_INFINITY ? UINT64_MAX : value;
 }
@@ -71,10 +71,10 @@ void wm_privilege_read(struct wm_privilege *ret)
 	ret->has_paranoid =
 	    wm_privilege_setting("/proc/sys/kernel/perf_event_paranoid", &ret->paranoid) == 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
-		ret->memlock_bytes = limit(r.rlim_cur);
+		ret->memlock_bytes = privilege_limit(r.rlim_cur);
 	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
-		ret->files = limit(r.rlim_cur);
-		ret->files_hard = limit(r.rlim_max);
+		ret->files = privilege_limit(r.rlim_cur);
+		ret->files_hard = privilege_limit(r.rlim_max);
 	}
 }
 
@@ -117,5 +117,5 @@ uint64_t wm_privilege_raise_files(void)
 		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
 			r = raised;
 	}
-	return limit(r.rlim_cur);
+	return privilege_limit(r.rlim_cur);
 }

@@ -213,7 +213,7 @@ int wm_tracefs_event_format(const struct wm_tracefs *t, const char *system, cons
 
 /* ---- the list of events --------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int tracefs_by_name(const void *a, const void *b)
 {
 	const struct wm_tracefs_event *x = a, *y = b;
 	int order = strcmp(x->system, y->system);
@@ -235,7 +235,7 @@ static void split_lines(struct wm_tracefs *t)
 		*colon = '\0';
 		t->events[t->nr_events++] = (struct wm_tracefs_event){line, colon + 1};
 	}
-	qsort(t->events, t->nr_events, sizeof(*t->events), by_name);
+	qsort(t->events, t->nr_events, sizeof(*t->events), tracefs_by_name);
 }
 
 int wm_tracefs_load(struct wm_tracefs *t, struct wm_diag *diag)
@@ -265,5 +265,6 @@ const struct wm_tracefs_event *wm_tracefs_find(const struct wm_tracefs *t, const
 {
 	const struct wm_tracefs_event key = {system, name};
 
-	return t->nr_events ? bsearch(&key, t->events, t->nr_events, sizeof(key), by_name) : NULL;
+	return t->nr_events ? bsearch(&key, t->events, t->nr_events, sizeof(key), tracefs_by_name)
+			    : NULL;
 }

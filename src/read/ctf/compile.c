@@ -25,7 +25,7 @@ struct field {
 	uint16_t role; /* the slot for the field's name or role */
 };
 
-static void field(struct wm_ctf_compiler *c, const struct field *f);
+static void compile_field(struct wm_ctf_compiler *c, const struct field *f);
 
 int wm_ctf_compile_fail(struct wm_ctf_compiler *c, const struct wm_ctf_ref *at, int err,
 			const char *fmt, ...)
@@ -82,7 +82,7 @@ static void count_items(struct wm_ctf_compiler *c, const struct field *f, uint64
 		wm_ctf_op_at(c, c->run)->n += (uint32_t)count;
 }
 
-static uint8_t flags_of(const struct wm_ctf_type *t)
+static uint8_t compile_flags_of(const struct wm_ctf_type *t)
 {
 	return (uint8_t)((t->is_signed ? WM_CTF_FLAG_SIGNED : 0) |
 			 (t->is_bool ? WM_CTF_FLAG_BOOL : 0) |
@@ -128,7 +128,7 @@ static bool moves_clock(struct wm_ctf_compiler *c, const struct field *f)
 	return !clock || !strcmp(c->clock, clock);
 }
 
-static void roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct field *f)
+static void compile_roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct field *f)
 {
 	if (moves_clock(c, f))
 		op->flags |= WM_CTF_FLAG_CLOCK;
@@ -173,7 +173,7 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
  * Fails when the byte order changes within a byte: the order decides which bits of the byte come
  * next.
  */
-static void check_order(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_check_order(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
 	const struct wm_ctf_place *at = &c->place;
@@ -191,7 +191,7 @@ static void check_order(struct wm_ctf_compiler *c, const struct field *f)
 	}
 }
 
-static void number(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_number(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
 	enum wm_ctf_code code = load_of(t);
@@ -202,7 +202,7 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 		wide_number(c, f);
 		return;
 	}
-	check_order(c, f);
+	compile_check_order(c, f);
 	at = wm_ctf_place_bits(c, t->align, t->bits);
 	count_items(c, f, 1);
 	op = wm_ctf_emit(c,
@@ -211,7 +211,7 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 				  : code,
 			 f->member);
 	op->bits = (uint8_t)t->bits;
-	op->flags |= flags_of(t);
+	op->flags |= compile_flags_of(t);
 	op->shift = wm_ctf_log2(t->align);
 	op->at = (uint32_t)(op->code == WM_CTF_OP_BITS ? at : at / 8);
 	if (at < 0) {
@@ -225,7 +225,7 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 	}
 	c->place.order = t->order;
 	f->node->op = c->err ? NONE : c->nr_ops - 1;
-	roles(c, op, f);
+	compile_roles(c, op, f);
 }
 
 static void varint(struct wm_ctf_compiler *c, const struct field *f)
@@ -239,7 +239,7 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 	op->shift = 3;
 	c->nr_jumps++;
 	f->node->op = c->err ? NONE : c->nr_ops - 1;
-	roles(c, op, f);
+	compile_roles(c, op, f);
 	wm_ctf_place_unknown(c, 8);
 }
 
@@ -248,7 +248,7 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 /*
  * Returns the slot for a field that holds the process, the thread or the processor, in any scope.
  */
-static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_member *m)
+static uint16_t compile_role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_member *m)
 {
 	static const struct {
 		const char *name;
@@ -271,8 +271,8 @@ static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_mem
 		   : 0;
 }
 
-static void members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,
-		    const struct wm_type *shape, struct wm_ctf_node *node)
+static void compile_members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,
+			    const struct wm_type *shape, struct wm_ctf_node *node)
 {
 	bool is_root = node == c->roots[c->scope];
 	uint32_t shown = 0;
@@ -288,15 +288,15 @@ static void members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,
 		struct field f = {.type = t->members[i].type, .node = &node->parts[i]};
 
 		node->nr_parts = i + 1;
-		f.role = role_of(c, &t->members[i]);
+		f.role = compile_role_of(c, &t->members[i]);
 		if (shape && (!is_root || wm_ctf_is_shown(c->m, c->scope, &t->members[i])))
 			f.member = &shape->members[shown++];
-		field(c, &f);
+		compile_field(c, &f);
 	}
 	c->nr_frames--;
 }
 
-static void structure(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_structure(struct wm_ctf_compiler *c, const struct field *f)
 {
 	uint64_t jumps = c->nr_jumps, items;
 	const struct wm_type *shape = f->member ? f->member->type : NULL;
@@ -309,7 +309,7 @@ static void structure(struct wm_ctf_compiler *c, const struct field *f)
 	op = wm_ctf_emit(c, WM_CTF_OP_OPEN, f->member);
 	op->n = shape ? shape->nr_members : 0;
 	begin = c->nr_ops - 1;
-	members(c, f->type, shape, f->node);
+	compile_members(c, f->type, shape, f->node);
 	if (jumps != c->nr_jumps) {
 		(void)wm_ctf_emit(c, WM_CTF_OP_CLOSE, f->member);
 		return;
@@ -348,7 +348,7 @@ static uint16_t length_slot(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 }
 
 /* Compiles an array or sequence of characters or bytes. */
-static void span(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_span(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
 	uint16_t slot = length_slot(c, t);
@@ -381,7 +381,7 @@ static void span(struct wm_ctf_compiler *c, const struct field *f)
 }
 
 /* Returns whether the elements of an array consist of whole bytes and have no gaps. */
-static bool is_plain(const struct wm_ctf_type *t)
+static bool compile_is_plain(const struct wm_ctf_type *t)
 {
 	const struct wm_ctf_type *e = t->element;
 	bool is_number =
@@ -441,7 +441,7 @@ static void loop(struct wm_ctf_compiler *c, const struct field *f)
 	element.node = inner_node(c, f);
 	wm_ctf_align(c, t->element->align);
 	if (element.node)
-		field(c, &element);
+		compile_field(c, &element);
 	f->node->inner = NULL;
 	wm_ctf_end_run(c);
 	min_bits = c->min_bits - min_bits;
@@ -453,17 +453,17 @@ static void loop(struct wm_ctf_compiler *c, const struct field *f)
 	c->place = wm_ctf_join(before, c->place);
 }
 
-static void list(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_list(struct wm_ctf_compiler *c, const struct field *f)
 {
 	if (f->type->text || f->type->blob)
-		span(c, f);
-	else if (is_plain(f->type))
+		compile_span(c, f);
+	else if (compile_is_plain(f->type))
 		plain_list(c, f);
 	else
 		loop(c, f);
 }
 
-static void string(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_string(struct wm_ctf_compiler *c, const struct field *f)
 {
 	struct wm_ctf_op *op;
 
@@ -479,7 +479,7 @@ static void string(struct wm_ctf_compiler *c, const struct field *f)
 /* --- variants and optionals --------------------------------------------------------- */
 
 /* Compiles one option of a variant; leaves the jump to its end open. */
-static uint32_t option(struct wm_ctf_compiler *c, const struct field *f, uint32_t i)
+static uint32_t compile_option(struct wm_ctf_compiler *c, const struct field *f, uint32_t i)
 {
 	struct field one = {.type = f->type->members[i].type};
 
@@ -487,7 +487,7 @@ static uint32_t option(struct wm_ctf_compiler *c, const struct field *f, uint32_
 		one.member = &f->member->type->members[i];
 	one.node = inner_node(c, f);
 	if (one.node)
-		field(c, &one);
+		compile_field(c, &one);
 	f->node->inner = NULL;
 	wm_ctf_end_run(c);
 	(void)wm_ctf_emit(c, WM_CTF_OP_JUMP, NULL);
@@ -500,7 +500,7 @@ static void set_targets(struct wm_ctf_choice *choice, const uint32_t *begins)
 		choice->ranges[i].at = begins[choice->ranges[i].option];
 }
 
-static void variant(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_variant(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type, *tag = NULL;
 	uint16_t slot = wm_ctf_compile_ref(c, t, &tag);
@@ -525,7 +525,7 @@ static void variant(struct wm_ctf_compiler *c, const struct field *f)
 		c->place = before;
 		c->min_bits = bits;
 		begins[2 * i] = c->nr_ops;
-		begins[2 * i + 1] = option(c, f, i);
+		begins[2 * i + 1] = compile_option(c, f, i);
 		after = i ? wm_ctf_join(after, c->place) : c->place;
 		min_bits = c->min_bits < min_bits ? c->min_bits : min_bits;
 	}
@@ -540,7 +540,7 @@ static void variant(struct wm_ctf_compiler *c, const struct field *f)
 	c->min_bits = min_bits;
 }
 
-static void optional(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_optional(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type, *tag = NULL;
 	uint16_t slot = wm_ctf_compile_ref(c, t, &tag);
@@ -564,7 +564,7 @@ static void optional(struct wm_ctf_compiler *c, const struct field *f)
 		inner.member = &f->member->type->element;
 	inner.node = inner_node(c, f);
 	if (inner.node)
-		field(c, &inner);
+		compile_field(c, &inner);
 	f->node->inner = NULL;
 	wm_ctf_end_run(c);
 	wm_ctf_op_at(c, begin)->at = c->nr_ops;
@@ -575,14 +575,20 @@ static void optional(struct wm_ctf_compiler *c, const struct field *f)
 
 /* --- the whole -------------------------------------------------------------------- */
 
-static void field(struct wm_ctf_compiler *c, const struct field *f)
+static void compile_field(struct wm_ctf_compiler *c, const struct field *f)
 {
 	static void (*const kinds[WM_CTF_NR_KINDS])(struct wm_ctf_compiler * c,
 						    const struct field *f) = {
-	    [WM_CTF_INTEGER] = number,    [WM_CTF_FLOAT] = number,     [WM_CTF_STRING] = string,
-	    [WM_CTF_ENUM] = number,       [WM_CTF_STRUCT] = structure, [WM_CTF_VARIANT] = variant,
-	    [WM_CTF_ARRAY] = list,        [WM_CTF_SEQUENCE] = list,    [WM_CTF_VARINT] = varint,
-	    [WM_CTF_OPTIONAL] = optional,
+	    [WM_CTF_INTEGER] = compile_number,
+	    [WM_CTF_FLOAT] = compile_number,
+	    [WM_CTF_STRING] = compile_string,
+	    [WM_CTF_ENUM] = compile_number,
+	    [WM_CTF_STRUCT] = compile_structure,
+	    [WM_CTF_VARIANT] = compile_variant,
+	    [WM_CTF_ARRAY] = compile_list,
+	    [WM_CTF_SEQUENCE] = compile_list,
+	    [WM_CTF_VARINT] = varint,
+	    [WM_CTF_OPTIONAL] = compile_optional,
 	};
 
 	*f->node = (struct wm_ctf_node){.type = f->type, .op = NONE};
@@ -613,7 +619,7 @@ uint32_t wm_ctf_compile(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 	c->nr_frames = 0;
 	wm_ctf_end_run(c);
 	wm_ctf_align(c, t->align);
-	members(c, t, shape, root);
+	compile_members(c, t, shape, root);
 	wm_ctf_end_run(c);
 	(void)wm_ctf_emit(c, WM_CTF_OP_END, NULL);
 	*at = c->place;

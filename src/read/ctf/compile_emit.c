@@ -65,7 +65,7 @@ void wm_ctf_move(struct wm_ctf_compiler *c, uint64_t bits)
 	c->min_bits += bits;
 }
 
-static void begin_run(struct wm_ctf_compiler *c, uint32_t align)
+static void compile_emit_begin_run(struct wm_ctf_compiler *c, uint32_t align)
 {
 	struct wm_ctf_op *op = wm_ctf_emit(c, WM_CTF_OP_RUN, NULL);
 
@@ -90,7 +90,7 @@ int64_t wm_ctf_place_bits(struct wm_ctf_compiler *c, uint32_t align, uint64_t bi
 			wm_ctf_end_run(c);
 			return -1;
 		}
-		begin_run(c, align);
+		compile_emit_begin_run(c, align);
 		pad = 0;
 	}
 	c->run_bits += pad;

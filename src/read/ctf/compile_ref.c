@@ -18,7 +18,7 @@
 /*
  * Finds a member by name. Searches backwards, because a length usually precedes its array directly.
  */
-static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
+static struct wm_ctf_node *compile_ref_part(const struct wm_ctf_node *n, const char *name)
 {
 	for (uint32_t i = n->nr_parts; i-- > 0;) {
 		if (!strcmp(n->type->members[i].raw, name))
@@ -28,20 +28,21 @@ static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
 }
 
 /* Descends through lists, variants and optionals to the node that is currently compiled. */
-static struct wm_ctf_node *descend(struct wm_ctf_node *n, const char *const *names,
-				   uint32_t nr_names)
+static struct wm_ctf_node *compile_ref_descend(struct wm_ctf_node *n, const char *const *names,
+					       uint32_t nr_names)
 {
 	for (uint32_t i = 0; i < nr_names && n; i++) {
 		while (n && n->type->kind != WM_CTF_STRUCT)
 			n = n->inner;
-		n = n && names[i] ? part(n, names[i]) : NULL;
+		n = n && names[i] ? compile_ref_part(n, names[i]) : NULL;
 	}
 	while (n && n->op == NONE && n->type->kind == WM_CTF_OPTIONAL && n->inner)
 		n = n->inner;
 	return n;
 }
 
-static struct wm_ctf_node *outwards(const struct wm_ctf_compiler *c, const struct wm_ctf_ref *ref)
+static struct wm_ctf_node *compile_ref_outwards(const struct wm_ctf_compiler *c,
+						const struct wm_ctf_ref *ref)
 {
 	const char *const *names = ref->names;
 	uint32_t nr_names = ref->nr_names, depth = c->nr_frames;
@@ -49,17 +50,17 @@ static struct wm_ctf_node *outwards(const struct wm_ctf_compiler *c, const struc
 	for (; nr_names && !*names && depth; names++, nr_names--)
 		depth--;
 	for (; nr_names && depth; depth--) {
-		struct wm_ctf_node *n = part(c->frames[depth - 1], names[0]);
+		struct wm_ctf_node *n = compile_ref_part(c->frames[depth - 1], names[0]);
 
 		if (n && n->nr_parts + (n->op != NONE))
-			return descend(n, names + 1, nr_names - 1);
+			return compile_ref_descend(n, names + 1, nr_names - 1);
 		if (c->m->major == 2)
 			break;
 	}
 	return NULL;
 }
 
-static bool may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
+static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
 {
 	if (owner->kind == WM_CTF_SEQUENCE)
 		return !t->is_signed && t->kind != WM_CTF_FLOAT;
@@ -78,12 +79,12 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	if (c->err)
 		return 0;
 	if (scope == WM_CTF_RELATIVE)
-		n = outwards(c, ref);
+		n = compile_ref_outwards(c, ref);
 	else
-		n = c->roots[scope]
-			? descend(c->roots[scope], ref->names + used, ref->nr_names - used)
-			: NULL;
-	if (!n || n->op == NONE || !may_give(owner, n->type)) {
+		n = c->roots[scope] ? compile_ref_descend(c->roots[scope], ref->names + used,
+							  ref->nr_names - used)
+				    : NULL;
+	if (!n || n->op == NONE || !compile_ref_may_give(owner, n->type)) {
 		const char *name = ref->nr_names ? ref->names[ref->nr_names - 1] : NULL;
 
 		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is not an earlier number",
@@ -128,7 +129,7 @@ static int by_label(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-static bool want(struct wants *w, struct wm_ctf_range r, uint64_t bias, uint32_t option)
+static bool compile_ref_want(struct wants *w, struct wm_ctf_range r, uint64_t bias, uint32_t option)
 {
 	if ((w->count & (w->count - 1)) == 0) {
 		void *more = realloc(w->at, (w->count ? 2 * (size_t)w->count : 1) * sizeof(*w->at));
@@ -158,7 +159,7 @@ static bool want_labels(struct wants *w, const struct wm_ctf_type *owner,
 		for (; ok && low < tag->nr_labels &&
 		       !strcmp(sorted[low]->name, owner->members[i].raw);
 		     low++)
-			ok = want(w, sorted[low]->range, bias, i);
+			ok = compile_ref_want(w, sorted[low]->range, bias, i);
 	}
 	free(sorted);
 	return ok;
@@ -173,16 +174,16 @@ static bool want_ranges(struct wants *w, const struct wm_ctf_type *owner,
 		const struct wm_ctf_member *m = &owner->members[i];
 
 		for (uint32_t r = 0; ok && r < m->nr_ranges; r++)
-			ok = want(w, m->ranges[r], bias, i);
+			ok = compile_ref_want(w, m->ranges[r], bias, i);
 	}
 	/* Without ranges the selector is a boolean. */
 	if (ok && owner->kind == WM_CTF_OPTIONAL && (!owner->nr_members || tag->is_bool))
-		ok = want(w, (struct wm_ctf_range){1, -1}, 0, 0);
+		ok = compile_ref_want(w, (struct wm_ctf_range){1, -1}, 0, 0);
 	return ok;
 }
 
 /* By begin; equal ones in the order of the metadata. */
-static int by_low(const void *a, const void *b)
+static int compile_ref_by_low(const void *a, const void *b)
 {
 	const struct want *x = a, *y = b;
 
@@ -232,8 +233,8 @@ static void heap_pop(struct heap *h)
  * Makes disjoint ranges from ranges that may overlap. `edges` are the values at which one begins,
  * or which follow its end.
  */
-static void sweep(const struct wants *w, struct heap *h, const uint64_t *edges, uint32_t nr_edges,
-		  struct wm_ctf_choice *ret)
+static void compile_ref_sweep(const struct wants *w, struct heap *h, const uint64_t *edges,
+			      uint32_t nr_edges, struct wm_ctf_choice *ret)
 {
 	uint32_t next = 0;
 
@@ -274,9 +275,9 @@ static bool disjoint(struct wm_ctf_compiler *c, struct wants *w, struct wm_ctf_c
 			edges[nr_edges++] = w->at[i].high + 1;
 	}
 	if (ok && w->count) {
-		qsort(w->at, w->count, sizeof(*w->at), by_low);
+		qsort(w->at, w->count, sizeof(*w->at), compile_ref_by_low);
 		qsort(edges, nr_edges, sizeof(*edges), by_number);
-		sweep(w, &h, edges, nr_edges, ret);
+		compile_ref_sweep(w, &h, edges, nr_edges, ret);
 	}
 	free(edges);
 	free(h.at);

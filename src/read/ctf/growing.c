@@ -160,7 +160,7 @@ void wm_growing_totals(const struct wm_growing *g, struct wm_growing_totals *ret
 /* --- a look --------------------------------------------------------------------------------- */
 
 /* Adds a stream to the trace when its file has the first packet. */
-static int add_stream(struct wm_growing *g, uint32_t file)
+static int growing_add_stream(struct wm_growing *g, uint32_t file)
 {
 	uint32_t *more = realloc(g->by_stream, (g->trace->nr_streams + 1) * sizeof(*more));
 
@@ -191,7 +191,7 @@ static int take_packets(struct wm_growing *g, struct wm_growing_file *f,
 	return err;
 }
 
-static int look_at(struct wm_growing *g, uint32_t i)
+static int growing_look_at(struct wm_growing *g, uint32_t i)
 {
 	struct wm_growing_file *f = &g->files[i];
 	struct wm_ctf_trace *c = g->trace->own;
@@ -204,14 +204,14 @@ static int look_at(struct wm_growing *g, uint32_t i)
 		return 0;
 	err = wm_ctf_index_part(g->trace, &c->folders[0], &f->part, &found);
 	if (!err && found.count && !had_stream)
-		err = add_stream(g, i);
+		err = growing_add_stream(g, i);
 	if (!err && found.count)
 		err = take_packets(g, f, &found);
 	free(found.at);
 	return err;
 }
 
-static int by_place(const void *a, const void *b)
+static int growing_by_place(const void *a, const void *b)
 {
 	const struct wm_packet *x = a, *y = b;
 
@@ -220,7 +220,7 @@ static int by_place(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int look(struct wm_growing *g, bool anew)
+static int growing_look(struct wm_growing *g, bool anew)
 {
 	struct wm_trace *t = g->trace;
 	uint64_t known = t->nr_packets;
@@ -230,11 +230,11 @@ static int look(struct wm_growing *g, bool anew)
 		if (!anew)
 			g->files[i].fresh = g->files[i].part.at;
 	for (uint32_t i = 0; i < g->nr_files && !err; i++)
-		err = look_at(g, i);
+		err = growing_look_at(g, i);
 	if (!err)
 		err = wm_ctf_own_hear(t, known);
 	if (!err && t->nr_packets)
-		qsort(t->packets, t->nr_packets, sizeof(*t->packets), by_place);
+		qsort(t->packets, t->nr_packets, sizeof(*t->packets), growing_by_place);
 	return err;
 }
 
@@ -267,7 +267,7 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
 		err = renew(g, diag);
 	}
 	if (!err)
-		err = look(g, changed);
+		err = growing_look(g, changed);
 	if (err)
 		return err;
 	g->given = g->until;
@@ -318,7 +318,7 @@ static void forget_given(struct wm_growing *g)
 		g->totals.freed += wm_growing_file_free(g, &g->files[i]);
 }
 
-static int begin_merge(struct wm_growing *g)
+static int growing_begin_merge(struct wm_growing *g)
 {
 	const struct wm_want *const wants[] = {g->want};
 	int64_t end_ns = g->until_ns < INT64_MAX ? g->until_ns + 1 : INT64_MAX;
@@ -334,7 +334,7 @@ int wm_growing_next(struct wm_growing *g, const struct wm_event **ret)
 
 	if (!g->looked)
 		return 0;
-	if (!g->merge && begin_merge(g))
+	if (!g->merge && growing_begin_merge(g))
 		return -ENOMEM;
 	while ((got = wm_merge_next(g->merge, ret)) > 0 && is_not_now(g, *ret))
 		;

@@ -17,7 +17,8 @@
 #define PAGE_BYTES 4096u
 #define IDX        ".idx"
 
-static struct wm_growing_file *find(const struct wm_growing *g, const char *name, size_t bytes)
+static struct wm_growing_file *growing_file_find(const struct wm_growing *g, const char *name,
+						 size_t bytes)
 {
 	for (uint32_t i = 0; i < g->nr_files; i++)
 		if (strlen(g->files[i].name) == bytes && !memcmp(g->files[i].name, name, bytes))
@@ -25,7 +26,7 @@ static struct wm_growing_file *find(const struct wm_growing *g, const char *name
 	return NULL;
 }
 
-static int add(struct wm_growing *g, const char *name, size_t bytes)
+static int growing_file_add(struct wm_growing *g, const char *name, size_t bytes)
 {
 	struct wm_growing_file *more = realloc(g->files, (g->nr_files + 1) * sizeof(*more));
 
@@ -41,7 +42,7 @@ static int add(struct wm_growing *g, const char *name, size_t bytes)
 }
 
 /* Returns the end offset of the last packet in the index. */
-static uint64_t end_of(int dirfd, const char *index, uint64_t otherwise)
+static uint64_t growing_file_end_of(int dirfd, const char *index, uint64_t otherwise)
 {
 	struct wm_index_entry entry;
 	int fd = openat(dirfd, index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -76,14 +77,14 @@ static int look_at_index(struct wm_growing *g, int dirfd, const char *index)
 	if (bytes <= strlen(IDX) || index[0] == '.' || strcmp(index + bytes - strlen(IDX), IDX))
 		return 0;
 	bytes -= strlen(IDX);
-	f = find(g, index, bytes);
+	f = growing_file_find(g, index, bytes);
 	if (!f) {
-		err = g->nr_files < WM_CTF_NAMES_MAX ? add(g, index, bytes) : -E2BIG;
+		err = g->nr_files < WM_CTF_NAMES_MAX ? growing_file_add(g, index, bytes) : -E2BIG;
 		if (err)
 			return err;
 		f = &g->files[g->nr_files - 1];
 	}
-	f->part.end = end_of(dirfd, index, f->part.end);
+	f->part.end = growing_file_end_of(dirfd, index, f->part.end);
 	return 0;
 }
 
@@ -148,7 +149,7 @@ uint64_t wm_growing_file_free(struct wm_growing *g, struct wm_growing_file *f)
 	    snprintf(index, sizeof(index), "index/%s%s", f->name, IDX) >= (int)sizeof(index) ||
 	    fstatat(g->dirfd, index, &st, AT_SYMLINK_NOFOLLOW))
 		return freed;
-	/* Keep the last entry: end_of() reads the end of the file from it. */
+	/* Keep the last entry: growing_file_end_of() reads the end of the file from it. */
 	if (st.st_size > (off_t)sizeof(struct wm_index_entry))
 		freed += punch(g, index, &f->index_free_to,
 			       (uint64_t)st.st_size - sizeof(struct wm_index_entry));

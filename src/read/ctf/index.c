@@ -116,7 +116,7 @@ struct walk {
 };
 
 /* Reads up to `bytes` bytes from the packet's begin. */
-static int load(struct walk *w, uint64_t bytes)
+static int ctf_index_load(struct walk *w, uint64_t bytes)
 {
 	int64_t got;
 
@@ -161,7 +161,7 @@ static int decode_as(struct walk *w, const struct wm_ctf_stream_plan *p, struct 
 		if (*ret_status != WM_CTF_MORE || w->head_bytes == w->bytes - w->at ||
 		    more > WM_CTF_HEAD_MAX)
 			return 0;
-		err = load(w, more);
+		err = ctf_index_load(w, more);
 		if (err)
 			return err;
 	}
@@ -183,7 +183,7 @@ static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 	const struct wm_ctf_plan *plan = w->folder->plan;
 	const struct wm_ctf_stream_plan *p = w->file ? w->file->plan : &plan->streams[0];
 	enum wm_ctf_status status;
-	int err = load(w, WM_CTF_HEAD_FIRST);
+	int err = ctf_index_load(w, WM_CTF_HEAD_FIRST);
 
 	if (!err)
 		err = decode_as(w, p, ret, &status);
@@ -321,7 +321,7 @@ static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *
 }
 
 /* Adds the packet. One without a size extends to the end of the file. */
-static int take(struct walk *w, struct wm_ctf_frame *f)
+static int ctf_index_take(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_trace_clock *clock = f->plan->clock;
 	const struct wm_ctf_stream_plan *p = f->plan;
@@ -395,7 +395,7 @@ static int find_next(struct walk *w)
 		int err;
 
 		w->at = at;
-		err = load(w, SEARCH_BYTES);
+		err = ctf_index_load(w, SEARCH_BYTES);
 		if (err)
 			return err;
 		found = w->head_bytes < w->sign_bytes
@@ -428,7 +428,7 @@ static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 	    padding <= sizeof(w->sign))
 		return 0;
 	w->at += content;
-	err = load(w, padding);
+	err = ctf_index_load(w, padding);
 	found = err ? NULL : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
 	if (found)
 		wm_trace_fault(w->t, w->name, w->at + (uint64_t)(found - w->head),
@@ -449,7 +449,7 @@ static int walk_one(struct walk *w)
 	if (!got || !check_frame(w, &f))
 		return find_next(w);
 	learn_sign(w, f.plan);
-	got = take(w, &f);
+	got = ctf_index_take(w, &f);
 	if (!f.packet_bits) {
 		wm_trace_fault(w->t, w->name, w->at, "a packet of zero bits");
 		return got ? got : find_next(w);
@@ -501,7 +501,7 @@ static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 	w->t->incomplete = true;
 }
 
-static int open_file(struct walk *w)
+static int ctf_index_open_file(struct walk *w)
 {
 	struct stat st;
 
@@ -567,7 +567,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 		return -ENOMEM;
 	}
 	listed = wm_ctf_indexed(w->path); /* before the file, because both may grow meanwhile */
-	err = open_file(w);
+	err = ctf_index_open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));
 	else if (folder->plan->nr_streams && !(err = walk_file(w)))
@@ -589,7 +589,7 @@ int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
 	w->name = part->name;
 	w->file = part->file;
 	w->path = part->file ? part->file->path : path_of(t, part->name);
-	err = w->path ? open_file(w) : -ENOMEM;
+	err = w->path ? ctf_index_open_file(w) : -ENOMEM;
 	if (!err) {
 		w->at = part->at;
 		w->bytes = part->end < w->bytes ? part->end : w->bytes;

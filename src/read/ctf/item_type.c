@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static uint8_t look_of(const struct wm_ctf_type *t)
+static uint8_t item_type_look_of(const struct wm_ctf_type *t)
 {
 	switch (t->base) {
 	case 2:
@@ -27,7 +27,7 @@ static uint8_t shown_bits(const struct wm_ctf_type *t)
 }
 
 /* Returns the kind of item: arrays and sequences of characters become strings. */
-static uint8_t kind_of(const struct wm_ctf_type *t)
+static uint8_t item_type_kind_of(const struct wm_ctf_type *t)
 {
 	static const uint8_t kinds[WM_CTF_NR_KINDS] = {
 	    [WM_CTF_FLOAT] = WM_TYPE_FLOAT,       [WM_CTF_STRING] = WM_TYPE_STRING,
@@ -46,7 +46,8 @@ static uint8_t kind_of(const struct wm_ctf_type *t)
 	return kinds[t->kind];
 }
 
-static bool labels(struct wm_ctf_metadata *m, const struct wm_ctf_type *t, struct wm_type *s)
+static bool item_type_labels(struct wm_ctf_metadata *m, const struct wm_ctf_type *t,
+			     struct wm_type *s)
 {
 	struct wm_type_label *list;
 
@@ -63,8 +64,8 @@ static bool labels(struct wm_ctf_metadata *m, const struct wm_ctf_type *t, struc
 	return list;
 }
 
-static bool members(struct wm_ctf_metadata *m, enum wm_ctf_scope scope, const struct wm_ctf_type *t,
-		    struct wm_type *s)
+static bool item_type_members(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
+			      const struct wm_ctf_type *t, struct wm_type *s)
 {
 	struct wm_member *list = wm_arena_array(&m->arena, t->nr_members + 1, sizeof(*list));
 
@@ -83,24 +84,24 @@ static bool members(struct wm_ctf_metadata *m, enum wm_ctf_scope scope, const st
 	return list;
 }
 
-static const struct wm_type *make(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
-				  struct wm_ctf_type *t)
+static const struct wm_type *item_type_make(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
+					    struct wm_ctf_type *t)
 {
 	struct wm_type *s = wm_arena_get(&m->arena, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->own = t;
-	s->kind = kind_of(t);
-	s->look = look_of(t);
+	s->kind = item_type_kind_of(t);
+	s->look = item_type_look_of(t);
 	s->bits = shown_bits(t);
 	s->fixed = t->kind == WM_CTF_ARRAY;
 	s->is_bare = t->is_bare;
 	s->length = (uint32_t)t->length;
-	if (!labels(m, t, s))
+	if (!item_type_labels(m, t, s))
 		return NULL;
 	if (t->kind == WM_CTF_STRUCT || t->kind == WM_CTF_VARIANT)
-		return members(m, scope, t, s) ? s : NULL;
+		return item_type_members(m, scope, t, s) ? s : NULL;
 	if (s->kind != WM_TYPE_LIST && s->kind != WM_TYPE_OPTIONAL)
 		return s;
 	s->element.type = wm_ctf_shape(m, t->element);
@@ -110,14 +111,14 @@ static const struct wm_type *make(struct wm_ctf_metadata *m, enum wm_ctf_scope s
 const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t)
 {
 	if (!t->shape)
-		t->shape = make(m, WM_CTF_NR_SCOPES, t);
+		t->shape = item_type_make(m, WM_CTF_NR_SCOPES, t);
 	return t->shape;
 }
 
 const struct wm_type *wm_ctf_shape_scope(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 					 struct wm_ctf_type *t)
 {
-	return scope == WM_CTF_PACKET_CONTEXT ? make(m, scope, t) : wm_ctf_shape(m, t);
+	return scope == WM_CTF_PACKET_CONTEXT ? item_type_make(m, scope, t) : wm_ctf_shape(m, t);
 }
 
 bool wm_ctf_is_shown(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,

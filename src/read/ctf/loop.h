@@ -147,7 +147,7 @@ WM_CTF_OP_WIDE:
 WM_CTF_OP_WIDE_N:
 	if (SHOWN)
 		ROOM(1);
-	status = span(d, op, SHOWN ? add(&s, op) : NULL);
+	status = step_span(d, op, SHOWN ? add(&s, op) : NULL);
 	if (unlikely(status))
 		return status;
 	NEXT;

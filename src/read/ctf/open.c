@@ -22,7 +22,7 @@ struct names {
 	uint32_t count;
 };
 
-static int by_name(const void *a, const void *b)
+static int ctf_open_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -48,7 +48,7 @@ static bool names_add(struct names *n, const char *name)
 }
 
 /* Lists the names in the folder `path`, sorted, without hidden ones. */
-static int list(const char *path, struct names *ret)
+static int ctf_open_list(const char *path, struct names *ret)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
@@ -65,7 +65,7 @@ static int list(const char *path, struct names *ret)
 	}
 	closedir(dir);
 	if (ret->count)
-		qsort(ret->at, ret->count, sizeof(*ret->at), by_name);
+		qsort(ret->at, ret->count, sizeof(*ret->at), ctf_open_by_name);
 	return err;
 }
 
@@ -77,7 +77,7 @@ static bool is_kind(const char *path, mode_t kind)
 }
 
 /* Returns "a/b", or "b" when a is "", malloc'ed. */
-static char *join(const char *a, const char *b)
+static char *ctf_open_join(const char *a, const char *b)
 {
 	char *path;
 
@@ -94,7 +94,7 @@ struct tree {
 
 static bool has_metadata(const char *path)
 {
-	char *name = join(path, "metadata");
+	char *name = ctf_open_join(path, "metadata");
 	struct stat st;
 	bool has = name && !stat(name, &st) && S_ISREG(st.st_mode);
 
@@ -102,7 +102,7 @@ static bool has_metadata(const char *path)
 	return has;
 }
 
-static int walk(struct tree *t, const char *path, const char *below, uint32_t depth)
+static int ctf_open_walk(struct tree *t, const char *path, const char *below, uint32_t depth)
 {
 	struct names n;
 	int err;
@@ -111,17 +111,17 @@ static int walk(struct tree *t, const char *path, const char *below, uint32_t de
 		return names_add(&t->folders, below) ? 0 : -ENOMEM;
 	if (depth == WM_CTF_TREE_DEPTH)
 		return 0;
-	err = list(path, &n);
+	err = ctf_open_list(path, &n);
 	t->nr_names += n.count;
 	if (!err && (t->nr_names > WM_CTF_NAMES_MAX || t->folders.count > WM_CTF_FOLDERS_MAX))
 		err = -E2BIG;
 	for (uint32_t i = 0; i < n.count && !err && !(t->first_only && t->folders.count); i++) {
-		char *sub = join(path, n.at[i]), *name = join(below, n.at[i]);
+		char *sub = ctf_open_join(path, n.at[i]), *name = ctf_open_join(below, n.at[i]);
 
 		if (!sub || !name)
 			err = -ENOMEM;
 		else if (is_kind(sub, S_IFDIR))
-			err = walk(t, sub, name, depth + 1);
+			err = ctf_open_walk(t, sub, name, depth + 1);
 		free(sub);
 		free(name);
 	}
@@ -130,12 +130,13 @@ static int walk(struct tree *t, const char *path, const char *below, uint32_t de
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
-static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
+static bool ctf_open_probe(const char *path, bool is_folder, const unsigned char *head,
+			   size_t bytes)
 {
 	struct tree t = {.first_only = true};
 	bool found;
 
-	found = is_folder && !walk(&t, path, "", 0) && t.folders.count;
+	found = is_folder && !ctf_open_walk(&t, path, "", 0) && t.folders.count;
 	names_done(&t.folders);
 	return found;
 }
@@ -197,7 +198,7 @@ static const char *uuid_text(struct wm_trace *t, const struct wm_ctf_metadata *m
 }
 
 /* Copies the environment of a folder. That of the first folder is also the trace's environment. */
-static int words(struct wm_trace *t, struct wm_ctf_folder *f)
+static int ctf_open_words(struct wm_trace *t, struct wm_ctf_folder *f)
 {
 	const struct wm_ctf_metadata *m = f->plan->metadata;
 	struct wm_trace_word *list = wm_arena_array(&t->arena, m->nr_env + 1u, sizeof(*list));
@@ -247,9 +248,10 @@ static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf
 	return err ? err : wm_ctf_plan_create(t, m, &f->plan, diag);
 }
 
-static int read_text(const struct wm_trace *t, struct wm_ctf_folder *f, struct wm_diag *diag)
+static int ctf_open_read_text(const struct wm_trace *t, struct wm_ctf_folder *f,
+			      struct wm_diag *diag)
 {
-	char *path = join(t->path, f->metadata_name);
+	char *path = ctf_open_join(t->path, f->metadata_name);
 	int err = path ? wm_file_read(AT_FDCWD, path, WM_CTF_METADATA_MAX, &f->text, &f->text_bytes)
 		       : -ENOMEM;
 
@@ -269,7 +271,7 @@ static int make_folders(struct wm_trace *t, struct wm_ctf_trace *c, const struct
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->folders.count; i++) {
 		const char *below = tree->folders.at[i];
-		char *name = join(below, "metadata");
+		char *name = ctf_open_join(below, "metadata");
 
 		if (!name)
 			return -ENOMEM;
@@ -306,7 +308,7 @@ static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *
 	diag = diag ? diag : &own;
 	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
 		order[i] = &c->folders[i];
-		err = read_text(t, order[i], diag);
+		err = ctf_open_read_text(t, order[i], diag);
 	}
 	if (!err)
 		qsort(order, c->nr_folders, sizeof(struct wm_ctf_folder *), by_bytes);
@@ -329,12 +331,13 @@ static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *
 
 static int index_folder(struct wm_trace *t, struct wm_ctf_folder *f, struct wm_ctf_founds *found)
 {
-	char *path = join(t->path, f->origin.name);
+	char *path = ctf_open_join(t->path, f->origin.name);
 	struct names n = {0};
-	int err = path ? list(path, &n) : -ENOMEM;
+	int err = path ? ctf_open_list(path, &n) : -ENOMEM;
 
 	for (uint32_t i = 0; i < n.count && !err; i++) {
-		char *name = join(f->origin.name, n.at[i]), *full = join(path, n.at[i]);
+		char *name = ctf_open_join(f->origin.name, n.at[i]),
+		     *full = ctf_open_join(path, n.at[i]);
 		struct stat st;
 
 		if (!name || !full)
@@ -373,7 +376,7 @@ static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
 }
 
 /* Copies the environment of each folder, and of the trace. */
-static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
+static int ctf_open_describe(struct wm_trace *t, struct wm_ctf_trace *c)
 {
 	int err = 0;
 
@@ -386,7 +389,7 @@ static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
 			(void)snprintf(t->version, sizeof(t->version), "%s",
 				       f->plan->metadata->major == 2 ? "2" : "1.8");
 		f->quirks = quirks_of(f->plan->metadata);
-		err = words(t, f);
+		err = ctf_open_words(t, f);
 	}
 	return err;
 }
@@ -403,7 +406,7 @@ int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag
 {
 	struct wm_ctf_trace *c = calloc(1, sizeof(*c));
 	struct tree tree = {0};
-	int err = c ? walk(&tree, path, "", 0) : -ENOMEM;
+	int err = c ? ctf_open_walk(&tree, path, "", 0) : -ENOMEM;
 
 	t->own = c;
 	if (err == -E2BIG)
@@ -414,10 +417,10 @@ int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag
 	names_done(&tree.folders);
 	if (!err)
 		err = plan_all(t, c, diag);
-	return err ? err : describe(t, c);
+	return err ? err : ctf_open_describe(t, c);
 }
 
-static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+static int ctf_open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {
 	int err = wm_ctf_open_plans(t, path, diag);
 
@@ -432,7 +435,7 @@ static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag
 	return err;
 }
 
-static void close_trace(struct wm_trace *t)
+static void ctf_open_close_trace(struct wm_trace *t)
 {
 	struct wm_ctf_trace *c = t->own;
 
@@ -448,9 +451,9 @@ static void close_trace(struct wm_trace *t)
 
 const struct wm_reader_ops wm_ctf_ops = {
     .name = "ctf",
-    .probe = probe,
-    .open = open_trace,
-    .close = close_trace,
+    .probe = ctf_open_probe,
+    .open = ctf_open_trace,
+    .close = ctf_open_close_trace,
     .reader_create = wm_ctf_reader_create,
     .reader_begin = wm_ctf_reader_begin,
     .reader_read = wm_ctf_reader_read,

@@ -52,14 +52,14 @@ const struct wm_item *wm_ctf_own_field(const struct wm_event *e, const char *nam
 	return NULL;
 }
 
-static uint64_t number(const struct wm_event *e, const char *name)
+static uint64_t own_number(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
 
 	return i && i->member->type->kind == WM_TYPE_UNSIGNED ? i->u : 0;
 }
 
-static const char *text(struct wm_trace *t, const struct wm_event *e, const char *name)
+static const char *own_text(struct wm_trace *t, const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
 	bool is_text = i && i->member->type->kind == WM_TYPE_STRING;
@@ -68,7 +68,7 @@ static const char *text(struct wm_trace *t, const struct wm_event *e, const char
 }
 
 /* Returns a time that the recorder wrote into a field, in ticks of the event's clock. */
-static int64_t moment(const struct wm_event *e, const char *name)
+static int64_t own_moment(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
 
@@ -92,7 +92,7 @@ struct hearing {
 	uint64_t lost; /* sum over all causes */
 };
 
-static int add_process(struct hearing *h, const struct wm_event *e)
+static int own_add_process(struct hearing *h, const struct wm_event *e)
 {
 	struct wm_trace *t = h->t;
 	struct wm_trace_process *list, *one;
@@ -102,14 +102,14 @@ static int add_process(struct hearing *h, const struct wm_event *e)
 		return -ENOMEM;
 	t->processes = list;
 	one = &list[t->nr_processes];
-	*one = (struct wm_trace_process){.pid = (uint32_t)number(e, "pid"),
-					 .ppid = (uint32_t)number(e, "ppid"),
-					 .vpid = (uint32_t)number(e, "vpid"),
-					 .uid = (uint32_t)number(e, "uid"),
-					 .begin_ns = moment(e, "clock"),
+	*one = (struct wm_trace_process){.pid = (uint32_t)own_number(e, "pid"),
+					 .ppid = (uint32_t)own_number(e, "ppid"),
+					 .vpid = (uint32_t)own_number(e, "vpid"),
+					 .uid = (uint32_t)own_number(e, "uid"),
+					 .begin_ns = own_moment(e, "clock"),
 					 .end_ns = INT64_MAX};
-	one->comm = text(t, e, "comm");
-	one->path = text(t, e, "path");
+	one->comm = own_text(t, e, "comm");
+	one->path = own_text(t, e, "path");
 	if (!one->comm || !one->path)
 		return -ENOMEM;
 	t->nr_processes++;
@@ -123,7 +123,7 @@ static int add_end(struct hearing *h, const struct wm_event *e)
 	if (!ends)
 		return -ENOMEM;
 	h->ends = ends;
-	ends[h->nr_ends++] = (struct end){moment(e, "clock"), (uint32_t)number(e, "pid")};
+	ends[h->nr_ends++] = (struct end){own_moment(e, "clock"), (uint32_t)own_number(e, "pid")};
 	return 0;
 }
 
@@ -142,10 +142,10 @@ static int keep_thread(struct hearing *h, const struct wm_ctf_thread *thread)
 
 static int add_thread(struct hearing *h, const struct wm_event *e)
 {
-	struct wm_ctf_thread one = {.ns = moment(e, "clock"),
-				    .tid = (int32_t)number(e, "tid"),
-				    .pid = (int32_t)number(e, "pid"),
-				    .comm = text(h->t, e, "comm"),
+	struct wm_ctf_thread one = {.ns = own_moment(e, "clock"),
+				    .tid = (int32_t)own_number(e, "tid"),
+				    .pid = (int32_t)own_number(e, "pid"),
+				    .comm = own_text(h->t, e, "comm"),
 				    .asked = true};
 
 	return one.comm ? keep_thread(h, &one) : -ENOMEM;
@@ -164,8 +164,10 @@ static int32_t id(const struct wm_event *e, const char *name)
 
 static int add_comm(struct hearing *h, const struct wm_event *e)
 {
-	struct wm_ctf_thread one = {
-	    .ns = e->ns, .tid = id(e, "tid"), .pid = id(e, "pid"), .comm = text(h->t, e, "comm")};
+	struct wm_ctf_thread one = {.ns = e->ns,
+				    .tid = id(e, "tid"),
+				    .pid = id(e, "pid"),
+				    .comm = own_text(h->t, e, "comm")};
 
 	return one.comm ? keep_thread(h, &one) : -ENOMEM;
 }
@@ -177,7 +179,7 @@ static int add_fork(struct hearing *h, const struct wm_event *e)
 		   .ns = e->ns, .tid = id(e, "tid"), .pid = id(e, "pid"), .parent = id(e, "ptid")});
 }
 
-static void count(uint64_t *sum, uint64_t n)
+static void own_count(uint64_t *sum, uint64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = UINT64_MAX;
@@ -192,15 +194,15 @@ static struct wm_trace_cause *cause_named(struct wm_trace *t, const char *name)
 	return NULL;
 }
 
-static int add_loss(struct hearing *h, const struct wm_event *e)
+static int own_add_loss(struct hearing *h, const struct wm_event *e)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, "cause");
 	const char *name = i && i->member->type->is_enum ? wm_type_label(i->member->type, i) : NULL;
 	struct wm_trace_cause *cause = cause_named(h->t, name ? name : WM_CAUSE_UNKNOWN);
 
 	if (cause)
-		count(&cause->count, number(e, "count"));
-	count(&h->lost, number(e, "count"));
+		own_count(&cause->count, own_number(e, "count"));
+	own_count(&h->lost, own_number(e, "count"));
 	return 0;
 }
 
@@ -218,10 +220,14 @@ static const struct {
 	const char *name;
 	int (*hear)(struct hearing *h, const struct wm_event *e);
 } heard[] = {
-    {"waymark:process", add_process}, {"waymark:process_end", add_end},
-    {"waymark:thread", add_thread},   {"waymark:lost", add_loss},
-    {"perf:comm", add_comm},          {"perf:fork", add_fork},
-    {"waymark:module", add_module},   {"perf:mmap2", add_mmap},
+    {"waymark:process", own_add_process},
+    {"waymark:process_end", add_end},
+    {"waymark:thread", add_thread},
+    {"waymark:lost", own_add_loss},
+    {"perf:comm", add_comm},
+    {"perf:fork", add_fork},
+    {"waymark:module", add_module},
+    {"perf:mmap2", add_mmap},
 };
 
 #define NR_HEARD (sizeof(heard) / sizeof(heard[0]))
@@ -291,10 +297,10 @@ static void believe_counters(struct hearing *h)
 
 	for (uint32_t i = 0; i < h->t->nr_losses; i++) {
 		if (!h->t->losses[i].packets)
-			count(&sum, h->t->losses[i].count);
+			own_count(&sum, h->t->losses[i].count);
 	}
 	if (sum > h->lost)
-		count(&cause_named(h->t, WM_CAUSE_UNKNOWN)->count, sum - h->lost);
+		own_count(&cause_named(h->t, WM_CAUSE_UNKNOWN)->count, sum - h->lost);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ struct wm_ctf_kernel {
 
 /* --- types ------------------------------------------------------------------------------ */
 
-static bool is_length(const struct wm_member *m, uint32_t i, uint32_t nr)
+static bool own_kernel_is_length(const struct wm_member *m, uint32_t i, uint32_t nr)
 {
 	const char *name = m[i].name;
 	size_t n;
@@ -56,11 +56,11 @@ static uint32_t count_from(const struct wm_type *fields, uint32_t from)
 	uint32_t n = 0;
 
 	for (uint32_t i = from; i < fields->nr_members; i++)
-		n += !is_length(fields->members, i, fields->nr_members);
+		n += !own_kernel_is_length(fields->members, i, fields->nr_members);
 	return n;
 }
 
-static bool has_member(const struct wm_type *t, const char *name)
+static bool own_kernel_has_member(const struct wm_type *t, const char *name)
 {
 	for (uint32_t i = 0; t && i < t->nr_members; i++)
 		if (!strcmp(t->members[i].name, name))
@@ -78,14 +78,16 @@ static void find_contexts(struct wm_event_type *type, const struct wm_kformat *f
 	const struct wm_type *fields = type->parts[WM_PART_FIELDS];
 	uint32_t nr_own = format ? wm_rebuild_nr_fields(format) : 0, at = 0;
 
-	if (!fields || !has_member(context, "ip") || !has_member(context, "period"))
+	if (!fields || !own_kernel_has_member(context, "ip") ||
+	    !own_kernel_has_member(context, "period"))
 		return;
 	while (at < fields->nr_members && count_from(fields, at) > nr_own)
-		at += is_length(fields->members, at, fields->nr_members) ? 2 : 1;
+		at += own_kernel_is_length(fields->members, at, fields->nr_members) ? 2 : 1;
 	type->nr_contexts = at;
 }
 
-static bool is_named(const struct wm_event_type *type, const char *system, const char *name)
+static bool own_kernel_is_named(const struct wm_event_type *type, const char *system,
+				const char *name)
 {
 	size_t n = strlen(system);
 
@@ -97,22 +99,22 @@ static bool is_named(const struct wm_event_type *type, const char *system, const
  * Returns whether the kernel's print form is used. The form of a probe has less information than
  * its fields, and the form of a stack has many lines: their fields are printed instead.
  */
-static bool is_worth(const struct wm_kformat *f)
+static bool own_kernel_is_worth(const struct wm_kformat *f)
 {
 	return f->print[0] && !wm_kformat_field(f, "__probe_ip") &&
 	       !wm_kformat_field(f, "__probe_func") && !strstr(f->print, "\\n\\t");
 }
 
 /* Adds the format of one event. When it cannot be parsed, the event's fields are printed. */
-static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *system,
-		      const char *name, const char *text, size_t bytes)
+static int own_kernel_add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *system,
+				 const char *name, const char *text, size_t bytes)
 {
 	const struct wm_kformat *format = NULL;
 	const struct wm_kprint *print = NULL;
 	int err = 0;
 
 	for (uint32_t i = 0; i < k->nr_types && !err; i++) {
-		if (t->types[i]->meta || !is_named(t->types[i], system, name))
+		if (t->types[i]->meta || !own_kernel_is_named(t->types[i], system, name))
 			continue;
 		if (!format)
 			err = wm_kformat_parse(&t->arena, &k->machine, system, text, bytes, &format,
@@ -121,7 +123,8 @@ static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *s
 			err = wm_kprint_compile(&t->arena, &k->machine, format, &print, NULL);
 		if (err)
 			break;
-		k->types[i] = (struct kernel_type){format, is_worth(format) ? print : NULL};
+		k->types[i] =
+		    (struct kernel_type){format, own_kernel_is_worth(format) ? print : NULL};
 		if (!k->types[i].print)
 			continue;
 		t->types[i]->print = format->print;
@@ -132,8 +135,8 @@ static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *s
 }
 
 /* Parses kernel/formats: headers "# SYSTEM/NAME BYTES\n", each followed by that number of bytes. */
-static int add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *file,
-		       const char *text, size_t bytes)
+static int own_kernel_add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *file,
+				  const char *text, size_t bytes)
 {
 	const char *at = text, *end = text + bytes;
 	int err = 0;
@@ -149,13 +152,14 @@ static int add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *
 				       "no line '# SYSTEM/NAME BYTES' followed by that many bytes");
 			break;
 		}
-		err = add_format(t, k, system, name, line + 1, (size_t)n);
+		err = own_kernel_add_format(t, k, system, name, line + 1, (size_t)n);
 		at = line + 1 + n;
 	}
 	return err;
 }
 
-static int read_folder(struct wm_trace *t, struct wm_ctf_kernel *k, const struct wm_ctf_folder *f)
+static int own_kernel_read_folder(struct wm_trace *t, struct wm_ctf_kernel *k,
+				  const struct wm_ctf_folder *f)
 {
 	char *path = NULL, *text = NULL;
 	size_t bytes;
@@ -165,7 +169,7 @@ static int read_folder(struct wm_trace *t, struct wm_ctf_kernel *k, const struct
 		return -ENOMEM;
 	err = wm_file_read(AT_FDCWD, path, FORMATS_MAX, &text, &bytes);
 	if (!err)
-		err = add_formats(t, k, "kernel/formats", text, bytes);
+		err = own_kernel_add_formats(t, k, "kernel/formats", text, bytes);
 	free(text);
 	free(path);
 	return err == -ENOMEM ? err : 0; /* without the file the fields are printed */
@@ -188,7 +192,7 @@ int wm_ctf_kernel_read(struct wm_trace *t)
 	c->kernel = k;
 	for (uint32_t i = 0; i < c->nr_folders && !err; i++)
 		if (c->folders[i].plan && wm_ctf_is_own(c->folders[i].plan->metadata))
-			err = read_folder(t, k, &c->folders[i]);
+			err = own_kernel_read_folder(t, k, &c->folders[i]);
 	for (uint32_t i = 0; i < t->nr_types; i++)
 		find_contexts(t->types[i], k->types[i].format);
 	return err;
@@ -240,7 +244,7 @@ static bool shows_addresses(const struct wm_kformat *f)
 	return strstr(f->print, "%p") != NULL;
 }
 
-static uint64_t context(const struct wm_event *e, const char *name)
+static uint64_t own_kernel_context(const struct wm_event *e, const char *name)
 {
 	const struct wm_part_range *part = &e->parts[WM_PART_STREAM_CONTEXT];
 
@@ -263,8 +267,9 @@ bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, str
 	if (!k || e->type->index >= k->nr_types || !k->types[e->type->index].print)
 		return false;
 	type = &k->types[e->type->index];
-	common = (struct wm_rebuild_common){(uint32_t)e->tid, (uint8_t)context(e, "flags"),
-					    (uint8_t)context(e, "preempt_count")};
+	common =
+	    (struct wm_rebuild_common){(uint32_t)e->tid, (uint8_t)own_kernel_context(e, "flags"),
+				       (uint8_t)own_kernel_context(e, "preempt_count")};
 	for (uint32_t i = 0; i < e->type->nr_contexts && at < e->parts[WM_PART_FIELDS].end; i++)
 		at = e->items[at].next;
 	n = wm_rebuild_record(type->format, e->items, at, e->parts[WM_PART_FIELDS].end, &common,

@@ -13,8 +13,8 @@
 #include "read/ctf/own.h"
 
 /* Applies one key of the note to the event type. */
-static void take(struct wm_event_type *type, const char *key, size_t bytes, const char *text,
-		 uint64_t number, uint64_t *contexts)
+static void own_note_take(struct wm_event_type *type, const char *key, size_t bytes,
+			  const char *text, uint64_t number, uint64_t *contexts)
 {
 	if (bytes == 5 && !memcmp(key, "print", 5) && text && *text)
 		type->print = text;
@@ -36,7 +36,8 @@ static size_t quoted_bytes(const char *at)
 }
 
 /* Parses a value: a number or a C string literal. Returns 1, 0 when it is neither, or -ENOMEM. */
-static int value(struct wm_trace *t, const char **at, const char **ret_text, uint64_t *ret_number)
+static int own_note_value(struct wm_trace *t, const char **at, const char **ret_text,
+			  uint64_t *ret_number)
 {
 	size_t bytes, n, bad;
 	char *text, *end;
@@ -81,9 +82,9 @@ static int comment(struct wm_trace *t, const char *at, struct wm_event_type *typ
 		if (*at != '=')
 			break; /* end of the note, or not a note of waymark's */
 		at++;
-		got = value(t, &at, &text, &number);
+		got = own_note_value(t, &at, &text, &number);
 		if (got > 0)
-			take(type, key, bytes, text, number, contexts);
+			own_note_take(type, key, bytes, text, number, contexts);
 	}
 	return got < 0 ? got : 0;
 }
@@ -105,7 +106,8 @@ int wm_ctf_own_note(struct wm_trace *t, const struct wm_ctf_event *e, struct wm_
 	for (uint32_t i = 0; i < e->nr_pairs; i++) {
 		const struct wm_ctf_pair *p = &e->pairs[i];
 
-		take(type, p->key, strlen(p->key), p->text, (uint64_t)p->number, &contexts);
+		own_note_take(type, p->key, strlen(p->key), p->text, (uint64_t)p->number,
+			      &contexts);
 	}
 	err = comment(t, e->note, type, &contexts);
 	if ((contexts & WM_CONTEXT_USTACK) && begins_with_stack(type->parts[WM_PART_FIELDS]))
@@ -113,7 +115,7 @@ int wm_ctf_own_note(struct wm_trace *t, const struct wm_ctf_event *e, struct wm_
 	return err;
 }
 
-static bool is_called(const struct wm_ctf_type *t, const char *name)
+static bool own_note_is_called(const struct wm_ctf_type *t, const char *name)
 {
 	return t->alias && !strcmp(t->alias, name) && t->kind == WM_CTF_INTEGER && t->bits == 8 &&
 	       !t->is_signed;
@@ -122,10 +124,10 @@ static bool is_called(const struct wm_ctf_type *t, const char *name)
 void wm_ctf_own_types(struct wm_ctf_metadata *m)
 {
 	for (struct wm_ctf_type *t = m->types; t; t = t->next) {
-		if (is_called(t, "wm_b1"))
+		if (own_note_is_called(t, "wm_b1"))
 			t->is_bool = t->is_bare = true;
 		else if ((t->kind == WM_CTF_SEQUENCE || t->kind == WM_CTF_ARRAY) &&
-			 is_called(t->element, "wm_z1"))
+			 own_note_is_called(t->element, "wm_z1"))
 			t->blob = t->is_bare = true;
 	}
 }

@@ -47,16 +47,16 @@ struct repair {
 	uint64_t nr_packets, bytes;
 };
 
-static int failed(struct repair *r, const char *what, int err)
+static int repair_failed(struct repair *r, const char *what, int err)
 {
 	return wm_diag_set(r->diag, err, NULL, -1, "%.100s: cannot %s: %s", r->name, what,
 			   strerror(-err));
 }
 
-static void done(struct repair *r, uint64_t offset, const char *fmt, ...)
+static void repair_done(struct repair *r, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void done(struct repair *r, uint64_t offset, const char *fmt, ...)
+static void repair_done(struct repair *r, uint64_t offset, const char *fmt, ...)
 {
 	char reason[WM_DIAG_SENTENCE];
 	struct wm_fault f = {r->name, offset, reason};
@@ -72,7 +72,7 @@ static void done(struct repair *r, uint64_t offset, const char *fmt, ...)
 
 /* --- files --------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int repair_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -85,7 +85,7 @@ static bool is_stream_file(int dirfd, const char *name)
 	       !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }
 
-static int add_name(struct repair *r, const char *name)
+static int repair_add_name(struct repair *r, const char *name)
 {
 	char **more = r->names;
 
@@ -113,11 +113,12 @@ static int list_files(struct repair *r)
 	}
 	while (!err && (entry = readdir(dir))) {
 		if (is_stream_file(r->dirfd, entry->d_name))
-			err = r->nr_names < WM_CTF_NAMES_MAX ? add_name(r, entry->d_name) : -E2BIG;
+			err = r->nr_names < WM_CTF_NAMES_MAX ? repair_add_name(r, entry->d_name)
+							     : -E2BIG;
 	}
 	closedir(dir);
 	if (r->nr_names)
-		qsort(r->names, r->nr_names, sizeof(*r->names), by_name);
+		qsort(r->names, r->nr_names, sizeof(*r->names), repair_by_name);
 	return err;
 }
 
@@ -137,7 +138,7 @@ static int open_stream(struct repair *r, int how)
 }
 
 /* Makes a file the current one, and finds its packets in the list of the trace. */
-static int take(struct repair *r, const char *name)
+static int repair_take(struct repair *r, const char *name)
 {
 	const struct wm_trace *t = r->t;
 	uint64_t i = 0;
@@ -153,7 +154,7 @@ static int take(struct repair *r, const char *name)
 	fd = open_stream(r, O_RDONLY);
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 ? failed(r, "open it", fd) : 0;
+	return fd < 0 ? repair_failed(r, "open it", fd) : 0;
 }
 
 /*
@@ -226,7 +227,7 @@ static int copy_good(struct repair *r, int in, int out)
 }
 
 /* Writes the intact packets to a new file and renames it over the old one. */
-static int compact(struct repair *r, uint64_t bad_bytes)
+static int repair_compact(struct repair *r, uint64_t bad_bytes)
 {
 	char fresh[300];
 	int in, out, err;
@@ -234,7 +235,7 @@ static int compact(struct repair *r, uint64_t bad_bytes)
 	(void)snprintf(fresh, sizeof(fresh), ".%.250s.new", r->name);
 	in = open_stream(r, O_RDONLY);
 	if (in < 0)
-		return failed(r, "open it", in);
+		return repair_failed(r, "open it", in);
 	out = openat(r->dirfd, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	err = out < 0 ? -errno : copy_good(r, in, out);
 	close(in);
@@ -244,13 +245,14 @@ static int compact(struct repair *r, uint64_t bad_bytes)
 		err = -errno;
 	if (err) {
 		(void)unlinkat(r->dirfd, fresh, 0); /* the old file is unchanged */
-		return failed(r, "rewrite it", err);
+		return repair_failed(r, "rewrite it", err);
 	}
-	done(r, 0, "removed %llu damaged bytes between its packets", (unsigned long long)bad_bytes);
+	repair_done(r, 0, "removed %llu damaged bytes between its packets",
+		    (unsigned long long)bad_bytes);
 	return 0;
 }
 
-static int cut(struct repair *r, uint64_t good_bytes, const char *why)
+static int repair_cut(struct repair *r, uint64_t good_bytes, const char *why)
 {
 	int fd = open_stream(r, O_WRONLY), err = 0;
 
@@ -259,15 +261,15 @@ static int cut(struct repair *r, uint64_t good_bytes, const char *why)
 	if (fd >= 0)
 		close(fd);
 	if (err)
-		return failed(r, "cut it", err);
-	done(r, good_bytes, "cut %llu bytes: %.180s", (unsigned long long)(r->bytes - good_bytes),
-	     why);
+		return repair_failed(r, "cut it", err);
+	repair_done(r, good_bytes, "cut %llu bytes: %.180s",
+		    (unsigned long long)(r->bytes - good_bytes), why);
 	return 0;
 }
 
 static int mend_file(struct repair *r, const char *name)
 {
-	int err = take(r, name);
+	int err = repair_take(r, name);
 	const char *why = complaint(r);
 	uint64_t good = 0, bad = 0;
 
@@ -278,8 +280,8 @@ static int mend_file(struct repair *r, const char *name)
 	if (err || !why)
 		return err;
 	if (bad)
-		return compact(r, bad);
-	return good < r->bytes ? cut(r, good, why) : 0;
+		return repair_compact(r, bad);
+	return good < r->bytes ? repair_cut(r, good, why) : 0;
 }
 
 /* --- packets --------------------------------------------------------------------------------- */
@@ -287,13 +289,13 @@ static int mend_file(struct repair *r, const char *name)
 /* Reads from the file the part of the frame that all of waymark's packets have in common. */
 #define FRAME_BYTES WM_FRAME_BYTES_PLAIN
 
-static int read_frame(struct repair *r, int fd, const struct wm_packet *p,
-		      struct wm_packet_frame *ret)
+static int repair_read_frame(struct repair *r, int fd, const struct wm_packet *p,
+			     struct wm_packet_frame *ret)
 {
 	int64_t got = wm_ctf_pread(fd, ret, FRAME_BYTES, p->offset);
 
 	if (got < 0)
-		return failed(r, "read it", (int)got);
+		return repair_failed(r, "read it", (int)got);
 	if (got < (int64_t)FRAME_BYTES || le64toh(ret->packet_size) != p->bytes * 8 ||
 	    le64toh(ret->content_size) != p->own)
 		return wm_diag_set(r->diag, -EBADMSG, NULL, -1,
@@ -311,16 +313,17 @@ static int write_number(struct repair *r, int fd, uint64_t at, uint64_t value)
 	n = pwrite(fd, &value, sizeof(value), (off_t)at);
 	if (n == (ssize_t)sizeof(value))
 		return 0;
-	return failed(r, "repair a packet", n < 0 ? -errno : -EIO);
+	return repair_failed(r, "repair a packet", n < 0 ? -errno : -EIO);
 }
 
 /* Reduces the packet's content to its intact records. */
-static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_bytes, uint64_t count)
+static int repair_shorten(struct repair *r, const struct wm_packet *p, uint64_t good_bytes,
+			  uint64_t count)
 {
 	int fd = open_stream(r, O_WRONLY), err;
 
 	if (fd < 0)
-		return failed(r, "open it for writing", fd);
+		return repair_failed(r, "open it for writing", fd);
 	err = write_number(r, fd, p->offset + offsetof(struct wm_packet_frame, content_size),
 			   good_bytes * 8);
 	if (!err)
@@ -328,16 +331,16 @@ static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_by
 				   count);
 	close(fd);
 	if (!err)
-		done(r, p->offset, "cut a packet after the first %llu of its %llu events",
-		     (unsigned long long)count, (unsigned long long)p->nr_events);
+		repair_done(r, p->offset, "cut a packet after the first %llu of its %llu events",
+			    (unsigned long long)count, (unsigned long long)p->nr_events);
 	return err;
 }
 
 /*
  * Reads all events of a packet; returns the size of its intact part and the number of events in it.
  */
-static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_batch *b,
-		const struct wm_packet *p, uint64_t *ret_bytes, uint64_t *ret_events)
+static int repair_walk(struct repair *r, struct wm_packet_reader *reader, struct wm_batch *b,
+		       const struct wm_packet *p, uint64_t *ret_bytes, uint64_t *ret_events)
 {
 	int got = wm_ctf_reader_begin(reader, p);
 
@@ -345,7 +348,7 @@ static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_bat
 		;
 	*ret_bytes = wm_ctf_reader_at(reader, ret_events);
 	/* a read error is not damage: do not repair */
-	return got < 0 ? failed(r, "read it", got) : 0;
+	return got < 0 ? repair_failed(r, "read it", got) : 0;
 }
 
 static int mend_packets(struct repair *r)
@@ -359,10 +362,10 @@ static int mend_packets(struct repair *r)
 		const struct wm_packet *p = &r->packets[i];
 		uint64_t good, count;
 
-		err = walk(r, reader, &b, p, &good, &count);
+		err = repair_walk(r, reader, &b, p, &good, &count);
 		if (!err &&
 		    (good * 8 != p->own || (p->nr_events != UINT64_MAX && p->nr_events != count)))
-			err = shorten(r, p, good, count);
+			err = repair_shorten(r, p, good, count);
 	}
 	wm_batch_done(&b);
 	wm_ctf_reader_destroy(reader);
@@ -381,7 +384,7 @@ static int build_entries(struct repair *r, int fd, struct wm_index_entry *entrie
 		int64_t got = wm_ctf_pread(fd, &f, FRAME_BYTES, p->offset);
 
 		if (got != (int64_t)FRAME_BYTES)
-			return failed(r, "read it", got < 0 ? (int)got : -ENODATA);
+			return repair_failed(r, "read it", got < 0 ? (int)got : -ENODATA);
 		entries[i] = (struct wm_index_entry){
 		    .offset = htobe64(p->offset),
 		    .packet_size = htobe64(le64toh(f.packet_size)),
@@ -410,7 +413,7 @@ static int build_index(struct repair *r, unsigned char **ret, size_t *ret_bytes)
 		return -ENOMEM;
 	memcpy(data, &head, sizeof(head));
 	fd = open_stream(r, O_RDONLY);
-	err = fd < 0 ? failed(r, "open it", fd)
+	err = fd < 0 ? repair_failed(r, "open it", fd)
 		     : build_entries(r, fd, (struct wm_index_entry *)(data + sizeof(head)));
 	if (fd >= 0)
 		close(fd);
@@ -423,7 +426,8 @@ static int build_index(struct repair *r, unsigned char **ret, size_t *ret_bytes)
 	return 0;
 }
 
-static int write_index(struct repair *r, const char *name, const unsigned char *data, size_t bytes)
+static int repair_write_index(struct repair *r, const char *name, const unsigned char *data,
+			      size_t bytes)
 {
 	int fd, err;
 
@@ -450,12 +454,12 @@ static int mend_index(struct repair *r)
 		return err;
 	err = wm_file_read(r->dirfd, path, bytes + 1, &old, &old_bytes);
 	if (err != -ENOMEM && (err || old_bytes != bytes || memcmp(old, data, bytes) != 0)) {
-		err = write_index(r, path + strlen("index/"), data, bytes);
+		err = repair_write_index(r, path + strlen("index/"), data, bytes);
 		if (err)
-			err = failed(r, "write its index", err);
+			err = repair_failed(r, "write its index", err);
 		else
-			done(r, r->bytes, "rebuilt its index: %llu packets",
-			     (unsigned long long)r->nr_packets);
+			repair_done(r, r->bytes, "rebuilt its index: %llu packets",
+				    (unsigned long long)r->nr_packets);
 	}
 	free(old);
 	free(data);
@@ -466,10 +470,10 @@ static int mend_index(struct repair *r)
 static int check_frames(struct repair *r)
 {
 	struct wm_packet_frame frame;
-	int fd = open_stream(r, O_RDONLY), err = fd < 0 ? failed(r, "open it", fd) : 0;
+	int fd = open_stream(r, O_RDONLY), err = fd < 0 ? repair_failed(r, "open it", fd) : 0;
 
 	for (uint64_t i = 0; i < r->nr_packets && !err; i++)
-		err = read_frame(r, fd, &r->packets[i], &frame);
+		err = repair_read_frame(r, fd, &r->packets[i], &frame);
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -480,7 +484,7 @@ static int check_frames(struct repair *r)
 
 static int mend_inside(struct repair *r, const char *name)
 {
-	int err = take(r, name);
+	int err = repair_take(r, name);
 
 	if (!err)
 		err = check_frames(r);
@@ -502,11 +506,11 @@ static void drop_index(void *data, const char *name, uint64_t nr_packets)
 	if (unlinkat(r->dirfd, path, 0))
 		return; /* the loss will be reported again */
 	r->name = path;
-	done(r, 0, "removed: its %llu packets are missing", (unsigned long long)nr_packets);
+	repair_done(r, 0, "removed: its %llu packets are missing", (unsigned long long)nr_packets);
 	r->name = NULL;
 }
 
-static int open_trace(struct repair *r)
+static int repair_open_trace(struct repair *r)
 {
 	int err;
 
@@ -540,7 +544,7 @@ static int check_idle(struct repair *r)
 
 static int mend(struct repair *r)
 {
-	int err = open_trace(r);
+	int err = repair_open_trace(r);
 
 	if (!err)
 		err = list_files(r);
@@ -549,7 +553,7 @@ static int mend(struct repair *r)
 	for (uint32_t i = 0; i < r->nr_names && !err; i++)
 		err = mend_file(r, r->names[i]);
 	if (!err)
-		err = open_trace(r);
+		err = repair_open_trace(r);
 	for (uint32_t i = 0; i < r->nr_names && !err; i++)
 		err = mend_inside(r, r->names[i]);
 	if (!err)

@@ -13,7 +13,7 @@
 #include "read/ctf/trace.h"
 
 /* Decompresses the symbols. Takes ownership of `packed`. */
-static int unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes)
+static int own_symbols_unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes)
 {
 	unsigned long long room = ZSTD_getFrameContentSize(packed, bytes);
 	char *text = NULL;
@@ -84,7 +84,7 @@ int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 			break;
 		err = read_one(t, f, "kallsyms.zst", &packed, &packed_bytes);
 		if (!err)
-			err = unpack(packed, packed_bytes, ret_text, ret_bytes);
+			err = own_symbols_unpack(packed, packed_bytes, ret_text, ret_bytes);
 	}
 	return err;
 }

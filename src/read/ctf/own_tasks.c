@@ -29,7 +29,7 @@ static int by_tid_and_time(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static int by_time(const void *a, const void *b)
+static int own_tasks_by_time(const void *a, const void *b)
 {
 	const struct wm_ctf_thread *const *x = a, *const *y = b;
 
@@ -49,7 +49,7 @@ static bool is_known_by(const struct wm_ctf_thread *t, int32_t tid, int64_t ns)
 }
 
 /* Returns the index after the last entry at or before (pid, ns). */
-static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
+static uint32_t own_tasks_place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
 	return WM_SEARCH(0, t->nr_processes, i, begins_by(&t->processes[i], pid, ns));
 }
@@ -83,7 +83,7 @@ static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t t
  * Names forked threads after their parents. Oldest first, so that a parent that was itself forked
  * has its name already.
  */
-static int name_forks(struct wm_trace *t)
+static int own_tasks_name_forks(struct wm_trace *t)
 {
 	struct wm_ctf_trace *c = t->own;
 	struct wm_ctf_thread **forks = malloc((c->nr_threads + 1) * sizeof(*forks));
@@ -94,7 +94,7 @@ static int name_forks(struct wm_trace *t)
 	for (uint32_t i = 0; i < c->nr_threads; i++)
 		if (!c->threads[i].comm)
 			forks[n++] = &c->threads[i];
-	qsort(forks, n, sizeof(*forks), by_time);
+	qsort(forks, n, sizeof(*forks), own_tasks_by_time);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct wm_ctf_thread *parent = thread_of(t, forks[i]->parent, forks[i]->ns);
 
@@ -112,12 +112,12 @@ int wm_ctf_own_sort(struct wm_trace *t)
 		qsort(c->threads, c->nr_threads, sizeof(*c->threads), by_tid_and_time);
 	if (t->nr_processes)
 		qsort(t->processes, t->nr_processes, sizeof(*t->processes), by_pid_and_begin);
-	return name_forks(t);
+	return own_tasks_name_forks(t);
 }
 
 struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
-	uint32_t at = place(t, pid, ns);
+	uint32_t at = own_tasks_place(t, pid, ns);
 
 	return at && t->processes[at - 1].pid == pid ? &t->processes[at - 1] : NULL;
 }
@@ -130,7 +130,7 @@ struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t p
  */
 static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
-	uint32_t at = place(t, pid, ns);
+	uint32_t at = own_tasks_place(t, pid, ns);
 
 	if (at && t->processes[at - 1].pid == pid)
 		return t->processes[at - 1].comm;

@@ -46,7 +46,7 @@ static const struct wm_ctf_clock *clock_named(const struct wm_ctf_metadata *m, c
 }
 
 /* LTTng's monotonic clock counts from the epoch, regardless of its `absolute` attribute. */
-static bool is_epoch(const struct wm_ctf_metadata *m, const struct wm_ctf_clock *c)
+static bool ctf_plan_is_epoch(const struct wm_ctf_metadata *m, const struct wm_ctf_clock *c)
 {
 	const struct wm_ctf_pair *tracer = wm_ctf_env(m, "tracer_name");
 
@@ -86,7 +86,7 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	    .offset_ns = (int64_t)offset,
 	    .rest = (uint64_t)rest,
 	    .error_ns = UINT64_MAX,
-	    .is_epoch = is_epoch(m, from) && offset,
+	    .is_epoch = ctf_plan_is_epoch(m, from) && offset,
 	};
 	/* Traces with equal clocks share one. */
 	for (uint32_t i = 0; i < t->nr_clocks; i++) {
@@ -103,9 +103,9 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
  * Makes one wm_trace_clock for each clock in use. `made` is indexed like the metadata's clocks; its
  * last element is the implicit clock.
  */
-static int find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
-		      const struct wm_ctf_stream *s, const struct wm_trace_clock **made,
-		      const struct wm_trace_clock **ret, struct wm_diag *diag)
+static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
+			       const struct wm_ctf_stream *s, const struct wm_trace_clock **made,
+			       const struct wm_trace_clock **ret, struct wm_diag *diag)
 {
 	static const struct wm_ctf_clock implicit = {
 	    .id = "default", .name = "default", .hz = IMPLICIT_HZ};
@@ -139,8 +139,8 @@ static int find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 /* --- one stream class -------------------------------------------------------------------- */
 
 /* Returns the type that readers show for a scope; NULL also when the scope is absent. */
-static const struct wm_type *shape(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
-				   struct wm_ctf_type *t)
+static const struct wm_type *ctf_plan_shape(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
+					    struct wm_ctf_type *t)
 {
 	const struct wm_type *s = t ? wm_ctf_shape_scope(c->m, scope, t) : NULL;
 
@@ -153,17 +153,17 @@ static uint32_t compile(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 			enum wm_ctf_scope scope, struct wm_ctf_type *t, struct wm_ctf_place *at)
 {
 	/* Parts and scopes have the same order. */
-	p->parts[scope] = shape(c, scope, t);
+	p->parts[scope] = ctf_plan_shape(c, scope, t);
 	return wm_ctf_compile(c, scope, t, p->parts[scope], at);
 }
 
-static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
-		       const struct wm_ctf_stream_plan *p, const struct wm_ctf_event *e,
-		       struct wm_ctf_event_plan *plan)
+static void ctf_plan_event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
+				const struct wm_ctf_stream_plan *p, const struct wm_ctf_event *e,
+				struct wm_ctf_event_plan *plan)
 {
 	struct wm_event_type *type = wm_arena_get(&t->arena, sizeof(*type));
-	const struct wm_type *context = shape(c, WM_CTF_EVENT_CONTEXT, e->context);
-	const struct wm_type *fields = shape(c, WM_CTF_EVENT_FIELDS, e->fields);
+	const struct wm_type *context = ctf_plan_shape(c, WM_CTF_EVENT_CONTEXT, e->context);
+	const struct wm_type *fields = ctf_plan_shape(c, WM_CTF_EVENT_FIELDS, e->fields);
 
 	if (type) {
 		type->name = e->name ? e->name : "";
@@ -199,7 +199,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 
 		c->event_op = c->nr_ops;
 		c->keeps_slots = false;
-		event_type(t, c, p, e, plan);
+		ctf_plan_event_type(t, c, p, e, plan);
 		if (c->err)
 			return;
 		begins->events[i].context =
@@ -242,8 +242,8 @@ static const struct wm_ctf_op *program(const struct wm_ctf_op *ops, uint32_t beg
 }
 
 /* Converts indices to pointers. */
-static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
-		  const struct stream_begins *b)
+static int ctf_plan_finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
+			   const struct stream_begins *b)
 {
 	struct wm_ctf_op *ops =
 	    wm_arena_copy(&c->m->arena, c->ops ? (void *)c->ops : "", c->nr_ops * sizeof(*ops));
@@ -272,9 +272,9 @@ static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 	return 0;
 }
 
-static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
-		  struct wm_ctf_event *const *list, uint32_t nr_events,
-		  const struct wm_trace_clock **clocks)
+static int ctf_plan_stream(struct wm_trace *t, struct wm_ctf_compiler *c,
+			   struct wm_ctf_stream_plan *p, struct wm_ctf_event *const *list,
+			   uint32_t nr_events, const struct wm_trace_clock **clocks)
 {
 	struct wm_ctf_place place = {.known = 1u << 20}, body = {.known = 1};
 	const struct wm_ctf_stream *s = p->class;
@@ -299,11 +299,11 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	c->ids_in_events = false;
 	b.event_header = compile(c, p, WM_CTF_EVENT_HEADER, s->event_header, &body);
 	b.event_context = compile(c, p, WM_CTF_STREAM_EVENT_CONTEXT, s->event_context, &body);
-	err = c->err ? c->err : find_clock(t, c, s, clocks, &p->clock, c->diag);
+	err = c->err ? c->err : ctf_plan_find_clock(t, c, s, clocks, &p->clock, c->diag);
 	if (!err)
 		events(t, c, p, &b, list, &body);
 	if (!err)
-		err = c->err ? c->err : finish(c, p, &b);
+		err = c->err ? c->err : ctf_plan_finish(c, p, &b);
 	free(b.events);
 	return err;
 }
@@ -349,7 +349,7 @@ static int all_streams(struct wm_trace *t, struct wm_ctf_plan *p, struct wm_ctf_
 		while (e < p->metadata->nr_events && list[e]->stream_id == s->class->id)
 			e++;
 		wm_ctf_compiler_init(c, p->metadata, (uint32_t)(WM_CTF_OPS_MAX - p->nr_ops), diag);
-		err = stream(t, c, s, list + begin, e - begin, clocks);
+		err = ctf_plan_stream(t, c, s, list + begin, e - begin, clocks);
 		p->nr_ops += c->nr_ops;
 		wm_ctf_compiler_done(c);
 	}
@@ -357,7 +357,7 @@ static int all_streams(struct wm_trace *t, struct wm_ctf_plan *p, struct wm_ctf_
 	return err;
 }
 
-static int create(struct wm_trace *t, struct wm_ctf_plan *p, struct wm_diag *diag)
+static int ctf_plan_create(struct wm_trace *t, struct wm_ctf_plan *p, struct wm_diag *diag)
 {
 	struct wm_ctf_metadata *m = p->metadata;
 	struct wm_ctf_event **list =
@@ -396,7 +396,7 @@ int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_
 	p->metadata = m;
 	if (m->major != 2 && wm_ctf_is_own(m))
 		wm_ctf_own_types(m);
-	err = create(t, p, diag);
+	err = ctf_plan_create(t, p, diag);
 	if (err) {
 		wm_ctf_plan_destroy(p);
 		return err;

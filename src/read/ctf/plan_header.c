@@ -16,7 +16,7 @@ struct follow {
 	uint32_t run;               /* bit offset of the run's first byte */
 };
 
-static bool number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
+static bool plan_header_number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
 {
 	bool is_id = op->role == WM_CTF_EVENT_ID, is_time = op->flags & WM_CTF_FLAG_CLOCK;
 	bool is_big = op->flags & WM_CTF_FLAG_BIG;
@@ -42,8 +42,8 @@ static bool number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
 }
 
 /* Returns the option that is chosen by the smallest ids. */
-static const struct wm_ctf_op *choose(struct follow *f, const struct wm_ctf_op *ops,
-				      const struct wm_ctf_op *op)
+static const struct wm_ctf_op *plan_header_choose(struct follow *f, const struct wm_ctf_op *ops,
+						  const struct wm_ctf_op *op)
 {
 	const struct wm_ctf_choice *c = op->choice;
 
@@ -55,7 +55,7 @@ static const struct wm_ctf_op *choose(struct follow *f, const struct wm_ctf_op *
 	return ops + c->ranges[0].at;
 }
 
-static bool run(struct follow *f, const struct wm_ctf_op *op, bool is_first)
+static bool plan_header_run(struct follow *f, const struct wm_ctf_op *op, bool is_first)
 {
 	uint32_t align = 1u << op->shift;
 
@@ -69,7 +69,8 @@ static bool run(struct follow *f, const struct wm_ctf_op *op, bool is_first)
 	return true;
 }
 
-static bool follow(struct follow *f, const struct wm_ctf_op *ops, const struct wm_ctf_op *op)
+static bool plan_header_follow(struct follow *f, const struct wm_ctf_op *ops,
+			       const struct wm_ctf_op *op)
 {
 	bool is_first = true;
 
@@ -78,7 +79,7 @@ static bool follow(struct follow *f, const struct wm_ctf_op *ops, const struct w
 		case WM_CTF_OP_END:
 			return true;
 		case WM_CTF_OP_RUN:
-			if (!run(f, op, is_first))
+			if (!plan_header_run(f, op, is_first))
 				return false;
 			is_first = false;
 			op++;
@@ -89,15 +90,15 @@ static bool follow(struct follow *f, const struct wm_ctf_op *ops, const struct w
 			op++;
 			break;
 		case WM_CTF_OP_CHOOSE:
-			op = choose(f, ops, op);
+			op = plan_header_choose(f, ops, op);
 			break;
 		case WM_CTF_OP_JUMP:
 			op = ops + op->at;
 			break;
 		default:
 			if (op->code > WM_CTF_OP_BITS ||
-			    !number(f, op,
-				    f->run + (op->code == WM_CTF_OP_BITS ? op->at : op->at * 8)))
+			    !plan_header_number(
+				f, op, f->run + (op->code == WM_CTF_OP_BITS ? op->at : op->at * 8)))
 				return false;
 			op++;
 		}
@@ -111,7 +112,7 @@ static uint64_t mask(uint32_t bits)
 }
 
 /* Sets is_word when id and time are both within the first 64 bits of the header. */
-static void word(struct wm_ctf_quick *q)
+static void plan_header_word(struct wm_ctf_quick *q)
 {
 	q->is_word = q->bits <= 64 && q->time_bits && q->time_bits < 64 && !q->time_big &&
 		     !q->id_big && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -123,12 +124,12 @@ void wm_ctf_quick_make(struct wm_ctf_stream_plan *p)
 {
 	struct follow f = {.q.high = UINT64_MAX};
 
-	if (!p->event_header.ops || !follow(&f, p->ops, p->event_header.ops))
+	if (!p->event_header.ops || !plan_header_follow(&f, p->ops, p->event_header.ops))
 		return;
 	/* A header whose first run begins inside a byte is not decoded quickly. */
 	if (f.q.shift < 3 || !f.q.bits)
 		return;
 	f.q.is_usable = true;
-	word(&f.q);
+	plan_header_word(&f.q);
 	p->quick = f.q;
 }

@@ -87,8 +87,8 @@ static void forget_wide(struct wm_arena *a)
 }
 
 /* Ends the packet with a fault at the decoder's position. */
-static void damaged(struct wm_packet_reader *r, uint64_t at_bits, const char *what,
-		    const char *field, const char *reason)
+static void ctf_reader_damaged(struct wm_packet_reader *r, uint64_t at_bits, const char *what,
+			       const char *field, const char *reason)
 {
 	wm_trace_fault(r->t, r->file->stream.file, r->packet->offset + r->base + at_bits / 8,
 		       "%s%s%.60s%s%s", what, field ? ": '" : "", field ? field : "",
@@ -113,7 +113,7 @@ static int set_room(struct wm_packet_reader *r, uint64_t room)
 }
 
 /* Reads more bytes of the packet into the window. */
-static int fill(struct wm_packet_reader *r)
+static int ctf_reader_fill(struct wm_packet_reader *r)
 {
 	uint64_t left = r->content_bytes - r->base - r->have;
 	uint64_t bytes = r->room - r->have < left ? r->room - r->have : left;
@@ -152,7 +152,7 @@ static int refill(struct wm_packet_reader *r, uint64_t at_bits)
 
 	if (!skip && r->have == r->room) {
 		if (r->room >= WM_CTF_EVENT_MAX) {
-			damaged(r, at_bits, "an event", NULL, "of more than 16 MiB");
+			ctf_reader_damaged(r, at_bits, "an event", NULL, "of more than 16 MiB");
 			return 0;
 		}
 		err = set_room(r, 2 * r->room);
@@ -163,7 +163,7 @@ static int refill(struct wm_packet_reader *r, uint64_t at_bits)
 	r->base += skip;
 	r->have -= skip;
 	r->d.pos = at_bits - skip * 8;
-	return fill(r);
+	return ctf_reader_fill(r);
 }
 
 /* --- the packet's frame ------------------------------------------------------------------- */
@@ -227,14 +227,14 @@ static int begin_frame(struct wm_packet_reader *r)
 		if (status == WM_CTF_MORE && r->d.end < r->d.limit && r->room < WM_CTF_HEAD_MAX) {
 			err = set_room(r, 2 * r->room);
 			if (!err)
-				err = fill(r);
+				err = ctf_reader_fill(r);
 			if (err)
 				return err;
 			continue;
 		}
 		if (status) {
-			damaged(r, 0, "the packet's header", NULL,
-				"has changed since the trace was opened");
+			ctf_reader_damaged(r, 0, "the packet's header", NULL,
+					   "has changed since the trace was opened");
 			return 0;
 		}
 		keep_ids(r);
@@ -266,21 +266,21 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	if (!err)
 		err = set_room(r, window < 64 ? 64 : window);
 	if (!err)
-		err = fill(r);
+		err = ctf_reader_fill(r);
 	return err ? err : begin_frame(r);
 }
 
 /* --- events --------------------------------------------------------------------------------- */
 
-static int32_t id_of(uint64_t first, uint64_t second)
+static int32_t ctf_reader_id_of(uint64_t first, uint64_t second)
 {
 	uint64_t id = first <= INT32_MAX ? first : second;
 
 	return id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-static struct wm_batch *wanted(const struct wm_packet_reader *r, struct wm_batch *b,
-			       enum wm_part part)
+static struct wm_batch *ctf_reader_wanted(const struct wm_packet_reader *r, struct wm_batch *b,
+					  enum wm_part part)
 {
 	return r->want && (r->want->no_parts & 1u << part) ? NULL : b;
 }
@@ -298,7 +298,7 @@ static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batc
 	for (uint32_t i = 0; i < 3 && !status; i++) {
 		parts[i].at = b->nr_items;
 		status = wm_ctf_decode(&r->d, (struct wm_ctf_program){plan->body[i]},
-				       wanted(r, b, WM_PART_STREAM_CONTEXT + i));
+				       ctf_reader_wanted(r, b, WM_PART_STREAM_CONTEXT + i));
 		parts[i].end = b->nr_items;
 	}
 	return status;
@@ -331,9 +331,9 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 
 	e->stream = &r->file->stream;
 	e->packet = r->packet;
-	e->cpu = id_of(slots[WM_CTF_SLOT_CPU], UINT64_MAX);
-	e->pid = id_of(slots[WM_CTF_SLOT_PID], slots[WM_CTF_SLOT_VPID]);
-	e->tid = id_of(slots[WM_CTF_SLOT_TID], slots[WM_CTF_SLOT_VTID]);
+	e->cpu = ctf_reader_id_of(slots[WM_CTF_SLOT_CPU], UINT64_MAX);
+	e->pid = ctf_reader_id_of(slots[WM_CTF_SLOT_PID], slots[WM_CTF_SLOT_VPID]);
+	e->tid = ctf_reader_id_of(slots[WM_CTF_SLOT_TID], slots[WM_CTF_SLOT_VTID]);
 	e->mode = WM_MODE_UNKNOWN;
 	e->raw = NULL;
 	e->raw_bytes = 0;
@@ -359,7 +359,7 @@ static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_
 	return ns;
 }
 
-static int64_t time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
+static int64_t ctf_reader_time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
 {
 	const struct wm_trace_clock *c = r->plan->clock;
 
@@ -395,19 +395,21 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 		memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
 	d->first_item = e->parts[WM_PART_HEADER].at = b->nr_items;
 	if (!r->is_quick || !wm_ctf_decode_quick(d, &r->plan->quick)) {
-		status = wm_ctf_decode(d, r->plan->event_header, wanted(r, b, WM_PART_HEADER));
+		status = wm_ctf_decode(d, r->plan->event_header,
+				       ctf_reader_wanted(r, b, WM_PART_HEADER));
 		if (status)
 			return status;
 	}
 	e->parts[WM_PART_HEADER].end = b->nr_items;
 	plan = wm_ctf_plan_of(r->plan, d->slots);
 	if (!plan) {
-		damaged(r, begin, "an event", NULL, "of a kind the metadata does not describe");
+		ctf_reader_damaged(r, begin, "an event", NULL,
+				   "of a kind the metadata does not describe");
 		*ret_bad = true;
 		return WM_CTF_BAD;
 	}
 	e->clock = d->clock;
-	e->ns = time_of(r, e->clock, begin);
+	e->ns = ctf_reader_time_of(r, e->clock, begin);
 	if (is_unwanted(r, plan, e->ns)) {
 		b->nr_items = d->first_item;
 		return wm_ctf_decode_all(d, plan->body, 3, NULL, NULL);
@@ -429,8 +431,8 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 	int err;
 
 	if (r->d.end == r->d.limit) {
-		damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
-			r->d.reason);
+		ctf_reader_damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
+				   r->d.reason);
 		return 0;
 	}
 	if (b->nr_events)
@@ -443,9 +445,9 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
  * Called after the last event: reports a fault when the clock is later than the packet's end, as
  * damaged times can make it.
  */
-static void check_end(struct wm_packet_reader *r)
+static void ctf_reader_check_end(struct wm_packet_reader *r)
 {
-	int64_t ns = time_of(r, r->d.clock, r->d.pos);
+	int64_t ns = ctf_reader_time_of(r, r->d.clock, r->d.pos);
 
 	if (ns == WM_TIME_NONE || ns <= r->packet->end_ns)
 		return;
@@ -457,7 +459,7 @@ static void check_end(struct wm_packet_reader *r)
 /*
  * Compares the number of events in a packet that was read to its end with the number it declares.
  */
-static void check_count(struct wm_packet_reader *r)
+static void ctf_reader_check_count(struct wm_packet_reader *r)
 {
 	const struct wm_packet *p = r->packet;
 
@@ -480,7 +482,7 @@ static bool at_end(const struct wm_packet_reader *r)
  * Reads one event. Returns 1 to continue, 0 when the batch is full or the packet has ended, or
  * -errno.
  */
-static int step(struct wm_packet_reader *r, struct wm_batch *b)
+static int ctf_reader_step(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	uint64_t begin = r->d.pos, clock = r->d.clock;
 	uint32_t nr_items = b->nr_items;
@@ -490,9 +492,9 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	if (at_end(r)) {
 		r->ended = true;
 		if (r->plan->is_own)
-			check_count(r);
+			ctf_reader_check_count(r);
 		else
-			check_end(r);
+			ctf_reader_check_end(r);
 		return 0;
 	}
 	status = read_event(r, b, &said);
@@ -509,10 +511,10 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 		return get_more(r, b, begin);
 	if (status == WM_CTF_OK) {
 		b->nr_events -= b->nr_events > 0;
-		damaged(r, begin, "an event", NULL, "of zero bits");
+		ctf_reader_damaged(r, begin, "an event", NULL, "of zero bits");
 	} else if (!said) {
-		damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
-			r->d.reason);
+		ctf_reader_damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
+				   r->d.reason);
 	}
 	return 0;
 }
@@ -540,7 +542,7 @@ int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	if (!add_head(r, b))
 		return -ENOMEM;
 	while (b->nr_events < events && !r->ended && err > 0)
-		err = step(r, b);
+		err = ctf_reader_step(r, b);
 	return err < 0 ? err : (int)b->nr_events;
 }
 

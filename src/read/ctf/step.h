@@ -273,8 +273,8 @@ inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, 
 }
 
 /* Decodes text of any encoding, or bytes: terminated by a zero, or of a given length. */
-static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
-			       struct wm_item *i)
+static enum wm_ctf_status step_span(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
+				    struct wm_item *i)
 {
 	const unsigned char *p;
 	uint64_t bytes = 0;

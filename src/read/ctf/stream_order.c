@@ -13,7 +13,7 @@
 
 #include "read/ctf/trace.h"
 
-static int compare(uint64_t a, uint64_t b)
+static int stream_order_compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -37,9 +37,9 @@ static int compare_streams(const struct wm_ctf_file *a, const struct wm_ctf_file
 	int order = compare_origins(a, b);
 
 	if (!order)
-		order = compare(a->stream.class_id, b->stream.class_id);
+		order = stream_order_compare(a->stream.class_id, b->stream.class_id);
 	if (!order && a->has_instance)
-		order = compare(a->stream.instance, b->stream.instance);
+		order = stream_order_compare(a->stream.instance, b->stream.instance);
 	if (!order && !a->has_instance)
 		order = strcmp(a->stream.file, b->stream.file);
 	return order;
@@ -54,7 +54,7 @@ static int by_stream(const void *a, const void *b)
 }
 
 /* Sorts by stream, then by time; packets without a time keep their file order. */
-static int by_time(const void *a, const void *b)
+static int stream_order_by_time(const void *a, const void *b)
 {
 	const struct wm_ctf_found *x = a, *y = b;
 	int order = compare_streams(x->file, y->file);
@@ -65,21 +65,21 @@ static int by_time(const void *a, const void *b)
 		return x->packet.begin_ns < y->packet.begin_ns ? -1 : 1;
 	if (x->file != y->file)
 		return strcmp(x->file->stream.file, y->file->stream.file);
-	return compare(x->packet.offset, y->packet.offset);
+	return stream_order_compare(x->packet.offset, y->packet.offset);
 }
 
-static int by_place(const void *a, const void *b)
+static int stream_order_by_place(const void *a, const void *b)
 {
 	const struct wm_packet *x = a, *y = b;
-	int order = compare(x->stream, y->stream);
+	int order = stream_order_compare(x->stream, y->stream);
 
-	return order ? order : compare(x->offset, y->offset);
+	return order ? order : stream_order_compare(x->offset, y->offset);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
 /* Streams without an instance id are numbered within their class. */
-static void number(struct wm_ctf_file *file, const struct wm_ctf_file *before)
+static void stream_order_number(struct wm_ctf_file *file, const struct wm_ctf_file *before)
 {
 	if (!file->has_instance && before && !compare_origins(file, before) &&
 	    file->stream.class_id == before->stream.class_id)
@@ -100,7 +100,7 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 	if (n)
 		qsort(files, n, sizeof(struct wm_ctf_file *), by_stream);
 	for (uint64_t i = 0; i < n && !err; i++) {
-		number(files[i], i ? files[i - 1] : NULL);
+		stream_order_number(files[i], i ? files[i - 1] : NULL);
 		err = wm_trace_add_stream(t, &files[i]->stream);
 	}
 	free(files);
@@ -130,8 +130,8 @@ static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
 	return (now - before) & (bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
-static int add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t count, bool packets,
-		    int64_t begin, int64_t end)
+static int stream_order_add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t count,
+				 bool packets, int64_t begin, int64_t end)
 {
 	struct wm_trace_loss loss = {
 	    .stream = at->file->stream.index,
@@ -146,7 +146,8 @@ static int add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t 
 }
 
 /* Adds the loss between two packets, or before the first one when `before` is NULL. */
-static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct wm_ctf_found *now)
+static int stream_order_losses(struct wm_trace *t, const struct wm_ctf_found *before,
+			       struct wm_ctf_found *now)
 {
 	const struct wm_ctf_stream_plan *p = now->file->plan;
 	int64_t since = before ? before->packet.end_ns : INT64_MIN;
@@ -161,12 +162,13 @@ static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct 
 			n = now->discarded;
 		now->packet.lost = n;
 		if (n)
-			err = add_loss(t, now, n, false, since, now->packet.end_ns);
+			err = stream_order_add_loss(t, now, n, false, since, now->packet.end_ns);
 	}
 	if (!err && before && p->has[WM_CTF_SEQUENCE_NUMBER]) {
 		n = difference(before->sequence, now->sequence, p->bits[WM_CTF_SEQUENCE_NUMBER]);
 		if (n > 1 && now->sequence > before->sequence)
-			err = add_loss(t, now, n - 1, true, since, now->packet.begin_ns);
+			err =
+			    stream_order_add_loss(t, now, n - 1, true, since, now->packet.begin_ns);
 	}
 	return err;
 }
@@ -189,13 +191,13 @@ static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before
 }
 
 /* Sorts packets in the order in which a reader opens them. */
-static int by_begin(const void *a, const void *b)
+static int stream_order_by_begin(const void *a, const void *b)
 {
 	const struct wm_trace_loss *x = a, *y = b;
 
 	if (x->begin_ns != y->begin_ns)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return compare(x->stream, y->stream);
+	return stream_order_compare(x->stream, y->stream);
 }
 
 static bool same_stream(const struct wm_ctf_founds *f, uint64_t a, uint64_t b)
@@ -216,7 +218,7 @@ static void drop_doubles(struct wm_ctf_founds *f)
 }
 
 /* Checks packets in file order: when time decreases, one of the two packets is damaged. */
-static void check_order(struct wm_trace *t, const struct wm_ctf_founds *f)
+static void stream_order_check(struct wm_trace *t, const struct wm_ctf_founds *f)
 {
 	for (uint64_t i = 1; i < f->count; i++) {
 		const struct wm_ctf_found *before = &f->at[i - 1], *now = &f->at[i];
@@ -236,17 +238,17 @@ int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 {
 	int err = add_streams(t, f) ? -1 : 0;
 
-	check_order(t, f);
+	stream_order_check(t, f);
 
 	if (f->count)
-		qsort(f->at, f->count, sizeof(*f->at), by_time);
+		qsort(f->at, f->count, sizeof(*f->at), stream_order_by_time);
 	drop_doubles(f);
 	for (uint64_t i = 0; i < f->count && !err; i++) {
 		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
 
 		if (before && before->file->plan->has_own_packets)
 			wm_ctf_own_follow(t, before, &f->at[i]);
-		err = losses(t, before, &f->at[i]);
+		err = stream_order_losses(t, before, &f->at[i]);
 	}
 	for (uint64_t i = 0; i < f->count && !err; i++) {
 		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
@@ -258,8 +260,8 @@ int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 		err = wm_trace_add_packet(t, &f->at[i].packet);
 	}
 	if (!err && t->nr_losses)
-		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_begin);
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), stream_order_by_begin);
 	if (!err && t->nr_packets)
-		qsort(t->packets, t->nr_packets, sizeof(*t->packets), by_place);
+		qsort(t->packets, t->nr_packets, sizeof(*t->packets), stream_order_by_place);
 	return err;
 }

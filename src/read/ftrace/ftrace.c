@@ -24,7 +24,7 @@ struct wm_packet_reader {
 /* --- opening ------------------------------------------------------------------------------ */
 
 /* Accepts ftrace's header, or text that begins with events. */
-static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
+static bool ftrace_probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
 {
 	static const char tracer[] = "# tracer: ";
 	const char *at = (const char *)head, *end = at + bytes, *next;
@@ -50,7 +50,7 @@ static const struct wm_member context_members[] = {
 static const struct wm_type context = {
     .kind = WM_TYPE_STRUCT, .nr_members = 2, .members = context_members};
 
-static int make_stream(struct wm_trace *t)
+static int ftrace_make_stream(struct wm_trace *t)
 {
 	struct wm_trace_clock *clock = wm_arena_get(&t->arena, sizeof(*clock));
 	struct wm_stream *s = wm_arena_get(&t->arena, sizeof(*s));
@@ -80,7 +80,7 @@ static int open_ftrace(struct wm_trace *t, const char *path, struct wm_diag *dia
 		return wm_diag_set(diag, -errno, path, 0, "cannot be opened: %s", strerror(errno));
 	ft->bytes = st.st_size > 0 ? (uint64_t)st.st_size : 0;
 	memcpy(t->version, "text", sizeof("text"));
-	err = make_stream(t);
+	err = ftrace_make_stream(t);
 	return err ? err : wm_ft_index(ft, diag);
 }
 
@@ -139,7 +139,7 @@ static int reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 }
 
 /* Takes the line at r->at, without its end; false: no more. */
-static bool take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
+static bool ftrace_take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
 {
 	const char *at = r->data + r->at, *end;
 
@@ -158,12 +158,12 @@ static bool take_event(struct wm_packet_reader *r, struct wm_ft_line *l)
 	struct wm_ft_line next;
 
 	do {
-		if (!take_line(r, &line))
+		if (!ftrace_take_line(r, &line))
 			return false;
 		if (line.bytes <= WM_FT_LINE_MAX)
 			wm_ft_line_parse(line.at, line.bytes, l);
 	} while (line.bytes > WM_FT_LINE_MAX || l->kind != WM_FT_EVENT);
-	for (size_t back = r->at; take_line(r, &line); back = r->at) {
+	for (size_t back = r->at; ftrace_take_line(r, &line); back = r->at) {
 		bool more = false;
 
 		if (line.bytes <= WM_FT_LINE_MAX) {
@@ -180,7 +180,8 @@ static bool take_event(struct wm_packet_reader *r, struct wm_ft_line *l)
 	return true;
 }
 
-static void put_text(struct wm_batch *b, const struct wm_member *m, const struct wm_ft_text *text)
+static void ftrace_put_text(struct wm_batch *b, const struct wm_member *m,
+			    const struct wm_ft_text *text)
 {
 	const char *nul = text->bytes ? memchr(text->at, 0, text->bytes) : NULL;
 	struct wm_item *i = wm_batch_item(b, m);
@@ -190,8 +191,8 @@ static void put_text(struct wm_batch *b, const struct wm_member *m, const struct
 }
 
 /* Adds the item of a field; "" or 0 if the line lacks the field, or has it in another order. */
-static void put_field(struct wm_batch *b, const struct wm_member *m, const struct wm_ft_text *text,
-		      uint32_t *at)
+static void ftrace_put_field(struct wm_batch *b, const struct wm_member *m,
+			     const struct wm_ft_text *text, uint32_t *at)
 {
 	size_t bytes = strlen(m->name);
 	struct wm_ft_text key, value = {text->at, 0};
@@ -205,7 +206,7 @@ static void put_field(struct wm_batch *b, const struct wm_member *m, const struc
 	if (!found)
 		value = (struct wm_ft_text){text->at, 0};
 	if (m->type->kind == WM_TYPE_STRING) {
-		put_text(b, m, &value);
+		ftrace_put_text(b, m, &value);
 		return;
 	}
 	(void)wm_ft_number(&value, &hex, &number);
@@ -217,7 +218,8 @@ static bool has_fields(const struct wm_type *fields)
 	return fields->nr_members > 1 || strcmp(fields->members[0].name, "text") != 0;
 }
 
-static int add_event(struct wm_packet_reader *r, struct wm_batch *b, const struct wm_ft_line *l)
+static int ftrace_add_event(struct wm_packet_reader *r, struct wm_batch *b,
+			    const struct wm_ft_line *l)
 {
 	const struct wm_event_type *type = wm_ft_type(r->ft->trace, &l->name);
 	const struct wm_type *fields = type ? type->parts[WM_PART_FIELDS] : NULL;
@@ -241,18 +243,18 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b, const struc
 			       .raw_bytes = l->text.bytes};
 	at = b->nr_items;
 	if (!(r->want.no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
-		put_text(b, &context_members[0], &l->comm);
-		put_text(b, &context_members[1], &l->flags);
+		ftrace_put_text(b, &context_members[0], &l->comm);
+		ftrace_put_text(b, &context_members[1], &l->flags);
 	}
 	e->parts[WM_PART_STREAM_CONTEXT] = (struct wm_part_range){at, b->nr_items};
 	at = b->nr_items;
 	if (r->want.no_parts & 1u << WM_PART_FIELDS)
 		return 0;
 	if (!has_fields(fields))
-		put_text(b, &fields->members[0], &l->text);
+		ftrace_put_text(b, &fields->members[0], &l->text);
 	else
 		for (uint32_t i = 0, place = 0; i < fields->nr_members; i++)
-			put_field(b, &fields->members[i], &l->text, &place);
+			ftrace_put_field(b, &fields->members[i], &l->text, &place);
 	e->parts[WM_PART_FIELDS] = (struct wm_part_range){at, b->nr_items};
 	return 0;
 }
@@ -263,27 +265,28 @@ static int reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	int err = 0;
 
 	while (!err && b->nr_events < wm_want_events(&r->want) && take_event(r, &l))
-		err = add_event(r, b, &l);
+		err = ftrace_add_event(r, b, &l);
 	return err ? err : (int)b->nr_events;
 }
 
-static int by_tid(const void *key, const void *element)
+static int ftrace_by_tid(const void *key, const void *element)
 {
 	int32_t tid = *(const int32_t *)key, other = ((const struct wm_ft_comm *)element)->tid;
 
 	return tid < other ? -1 : tid > other;
 }
 
-static const char *comm(const struct wm_trace *t, const struct wm_event *e)
+static const char *ftrace_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_ft *ft = t->own;
 	const struct wm_ft_comm *found =
-	    ft->nr_comms ? bsearch(&e->tid, ft->comms, ft->nr_comms, sizeof(*found), by_tid) : NULL;
+	    ft->nr_comms ? bsearch(&e->tid, ft->comms, ft->nr_comms, sizeof(*found), ftrace_by_tid)
+			 : NULL;
 
 	return found ? found->name : "";
 }
 
-static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool ftrace_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
 {
 	if (!e->raw)
 		return false;
@@ -293,13 +296,13 @@ static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_
 
 const struct wm_reader_ops wm_ftrace_ops = {
     .name = "ftrace",
-    .probe = probe,
+    .probe = ftrace_probe,
     .open = open_ftrace,
     .close = close_ftrace,
     .reader_create = reader_create,
     .reader_begin = reader_begin,
     .reader_read = reader_read,
     .reader_destroy = reader_destroy,
-    .comm = comm,
-    .print = print,
+    .comm = ftrace_comm,
+    .print = ftrace_print,
 };

@@ -95,8 +95,8 @@ static struct kind *find_kind(const struct indexing *x, const struct wm_ft_text 
 	return NULL;
 }
 
-static int add_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t hash,
-		    struct kind **ret)
+static int ftrace_index_add_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t hash,
+				 struct kind **ret)
 {
 	struct wm_arena *a = &x->ft->trace->arena;
 	struct kind *k = wm_arena_get(a, sizeof(*k));
@@ -127,7 +127,7 @@ static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t of
 		return 1;
 	}
 	if (!k)
-		err = add_kind(x, l, hash, &k);
+		err = ftrace_index_add_kind(x, l, hash, &k);
 	if (!err)
 		judge_fields(k, &l->text);
 	return err;
@@ -138,7 +138,8 @@ static const struct wm_type number = {.kind = WM_TYPE_SIGNED, .bits = 64};
 static const struct wm_type hex_number = {
     .kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
 
-static int make_type(struct wm_trace *t, const struct kind *k, const struct wm_type *context)
+static int ftrace_index_make_type(struct wm_trace *t, const struct kind *k,
+				  const struct wm_type *context)
 {
 	uint32_t nr = k->nr_fields ? k->nr_fields : 1;
 	struct wm_event_type *type = wm_arena_get(&t->arena, sizeof(*type));
@@ -161,7 +162,7 @@ static int make_type(struct wm_trace *t, const struct kind *k, const struct wm_t
 	return wm_trace_add_type(t, type);
 }
 
-static int by_name(const void *a, const void *b)
+static int ftrace_index_by_name(const void *a, const void *b)
 {
 	const struct kind *const *x = a, *const *y = b;
 
@@ -173,13 +174,13 @@ static int make_types(struct indexing *x)
 {
 	int err = 0;
 
-	qsort(x->kinds, x->nr_kinds, sizeof(struct kind *), by_name);
+	qsort(x->kinds, x->nr_kinds, sizeof(struct kind *), ftrace_index_by_name);
 	for (uint32_t i = 0; !err && i < x->nr_kinds; i++)
-		err = make_type(x->ft->trace, x->kinds[i], x->ft->context);
+		err = ftrace_index_make_type(x->ft->trace, x->kinds[i], x->ft->context);
 	return err;
 }
 
-static int compare(const char *have, const struct wm_ft_text *name)
+static int ftrace_index_compare(const char *have, const struct wm_ft_text *name)
 {
 	int order = strncmp(have, name->at, name->bytes);
 	size_t bytes = strlen(have);
@@ -189,9 +190,11 @@ static int compare(const char *have, const struct wm_ft_text *name)
 
 const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm_ft_text *name)
 {
-	uint32_t at = WM_SEARCH(0, t->nr_types, i, compare(t->types[i]->name, name) < 0);
+	uint32_t at =
+	    WM_SEARCH(0, t->nr_types, i, ftrace_index_compare(t->types[i]->name, name) < 0);
 
-	return at < t->nr_types && !compare(t->types[at]->name, name) ? t->types[at] : NULL;
+	return at < t->nr_types && !ftrace_index_compare(t->types[at]->name, name) ? t->types[at]
+										   : NULL;
 }
 
 /* --- names of tasks ------------------------------------------------------------------------ */
@@ -227,7 +230,7 @@ static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 	return 0;
 }
 
-static int by_tid(const void *a, const void *b)
+static int ftrace_index_by_tid(const void *a, const void *b)
 {
 	const struct wm_ft_comm *x = a, *y = b;
 
@@ -237,7 +240,7 @@ static int by_tid(const void *a, const void *b)
 static void keep_comms(struct indexing *x)
 {
 	if (x->nr_comms)
-		qsort(x->comms, x->nr_comms, sizeof(*x->comms), by_tid);
+		qsort(x->comms, x->nr_comms, sizeof(*x->comms), ftrace_index_by_tid);
 	x->ft->comms = x->comms;
 	x->ft->nr_comms = x->nr_comms;
 	x->comms = NULL;
@@ -245,7 +248,7 @@ static void keep_comms(struct indexing *x)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int end_packet(struct indexing *x)
+static int ftrace_index_end_packet(struct indexing *x)
 {
 	int err = x->packet.nr_events ? wm_trace_add_packet(x->ft->trace, &x->packet) : 0;
 
@@ -253,8 +256,8 @@ static int end_packet(struct indexing *x)
 	return err;
 }
 
-static int add_loss(struct indexing *x, uint64_t count, const char *cause, int64_t begin,
-		    int64_t end)
+static int ftrace_index_add_loss(struct indexing *x, uint64_t count, const char *cause,
+				 int64_t begin, int64_t end)
 {
 	struct wm_trace_loss loss = {.stream = x->stream->index,
 				     .count = count,
@@ -275,9 +278,10 @@ static int note_event(struct indexing *x, const struct wm_ft_line *l, uint64_t o
 		return err < 0 ? err : 0;
 	err = note_comm(x, l);
 	if (!err && p->nr_events && (l->ns < x->last_ns || offset - p->offset > WM_FT_PACKET_BYTES))
-		err = end_packet(x);
+		err = ftrace_index_end_packet(x);
 	if (!err && x->any_lost)
-		err = add_loss(x, x->lost, "overrun", x->nr_events ? x->last_ns : INT64_MIN, l->ns);
+		err = ftrace_index_add_loss(x, x->lost, "overrun",
+					    x->nr_events ? x->last_ns : INT64_MIN, l->ns);
 	x->any_lost = false;
 	if (!p->nr_events++) {
 		p->offset = offset;
@@ -374,7 +378,7 @@ static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64
 	return err;
 }
 
-static int walk(struct indexing *x, char *buffer)
+static int ftrace_index_walk(struct indexing *x, char *buffer)
 {
 	uint64_t at = 0;
 	int err = 0;
@@ -393,18 +397,18 @@ static int walk(struct indexing *x, char *buffer)
 			       (unsigned long long)(x->ft->bytes - at));
 		break;
 	}
-	return err ? err : end_packet(x);
+	return err ? err : ftrace_index_end_packet(x);
 }
 
 /*
  * Compares the number of events with the counts in the header: reports missing events as a fault,
  * and overwritten ones as a loss.
  */
-static int check_counts(struct indexing *x)
+static int ftrace_index_check_counts(struct indexing *x)
 {
 	struct wm_trace *t = x->ft->trace;
 
-	if (x->any_lost && add_loss(x, x->lost, "overrun", x->last_ns, INT64_MAX))
+	if (x->any_lost && ftrace_index_add_loss(x, x->lost, "overrun", x->last_ns, INT64_MAX))
 		return -ENOMEM;
 	if (!x->has_counts && wm_trace_word(t, "tracer") && (x->has_columns || !x->nr_events))
 		wm_trace_fault(t, "", 0, "its header does not have the number of events");
@@ -415,8 +419,8 @@ static int check_counts(struct indexing *x)
 			       "its header counts %llu events, the file has %llu",
 			       (unsigned long long)x->told, (unsigned long long)x->nr_events);
 	if (x->written > x->told)
-		return add_loss(x, x->written - x->told, "overwritten", INT64_MIN,
-				t->nr_packets ? t->packets[0].begin_ns : INT64_MAX);
+		return ftrace_index_add_loss(x, x->written - x->told, "overwritten", INT64_MIN,
+					     t->nr_packets ? t->packets[0].begin_ns : INT64_MAX);
 	return 0;
 }
 
@@ -430,11 +434,11 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 	wm_table_init(&x.by_kind);
 	wm_table_init(&x.by_task);
 	x.packet.stream = x.stream->index;
-	err = buffer && x.kinds ? walk(&x, buffer) : -ENOMEM;
+	err = buffer && x.kinds ? ftrace_index_walk(&x, buffer) : -ENOMEM;
 	if (!err)
 		err = make_types(&x);
 	if (!err)
-		err = check_counts(&x);
+		err = ftrace_index_check_counts(&x);
 	if (!err && !x.nr_events && !x.has_counts && ft->trace->nr_faults)
 		err = wm_diag_set(diag, -ENOTSUP, ft->trace->path,
 				  (int64_t)ft->trace->faults[0].offset,

@@ -25,7 +25,7 @@ static void skip_spaces(const char **at, const char *end)
 		++*at;
 }
 
-static struct wm_ft_text trim(const char *at, const char *end)
+static struct wm_ft_text ftrace_line_trim(const char *at, const char *end)
 {
 	skip_spaces(&at, end);
 	while (end > at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
@@ -34,7 +34,7 @@ static struct wm_ft_text trim(const char *at, const char *end)
 }
 
 /* Parses a decimal number. False when there are no digits, or it is not below the limit. */
-static bool digits(const char **at, const char *end, uint64_t limit, uint64_t *ret)
+static bool ftrace_line_digits(const char **at, const char *end, uint64_t limit, uint64_t *ret)
 {
 	const char *begin = *at;
 	uint64_t n = 0;
@@ -53,7 +53,7 @@ static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 {
 	uint64_t seconds, part = 0, unit = WM_NS_PER_SECOND;
 
-	if (!digits(at, end, INT64_MAX, &seconds) || *at == end)
+	if (!ftrace_line_digits(at, end, INT64_MAX, &seconds) || *at == end)
 		return false;
 	if (**at == ':') {
 		++*at;
@@ -73,9 +73,9 @@ static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 }
 
 /* Parses "bash-411", or "bash-411 (  411)", where dashes mean that the process is unknown. */
-static bool parse_task(const char *at, const char *end, struct wm_ft_line *l)
+static bool ftrace_line_parse_task(const char *at, const char *end, struct wm_ft_line *l)
 {
-	struct wm_ft_text task = trim(at, end);
+	struct wm_ft_text task = ftrace_line_trim(at, end);
 	const char *last = task.at + task.bytes, *p;
 	uint64_t n;
 
@@ -85,16 +85,17 @@ static bool parse_task(const char *at, const char *end, struct wm_ft_line *l)
 			;
 		at = p + 1;
 		skip_spaces(&at, last);
-		if (*p != '(' || (digits(&at, last, INT32_MAX, &n) ? *at != ')' : *at != '-'))
+		if (*p != '(' ||
+		    (ftrace_line_digits(&at, last, INT32_MAX, &n) ? *at != ')' : *at != '-'))
 			return false;
 		l->pid = *at == ')' ? (int32_t)n : -1;
-		task = trim(task.at, p);
+		task = ftrace_line_trim(task.at, p);
 		last = task.at + task.bytes;
 	}
 	for (p = last; p > task.at && isdigit((unsigned char)p[-1]); p--)
 		;
 	at = p;
-	if (p == task.at || p[-1] != '-' || !digits(&at, last, INT32_MAX, &n))
+	if (p == task.at || p[-1] != '-' || !ftrace_line_digits(&at, last, INT32_MAX, &n))
 		return false;
 	l->tid = (int32_t)n;
 	l->comm = (struct wm_ft_text){task.at, (uint32_t)(p - 1 - task.at)};
@@ -112,10 +113,10 @@ static void parse_event(const char *at, const char *end, struct wm_ft_line *l)
 		p++;
 	if (p > at && p < end && *p == ':') {
 		l->name = (struct wm_ft_text){at, (uint32_t)(p - at)};
-		l->text = trim(p + 1, end);
+		l->text = ftrace_line_trim(p + 1, end);
 		return;
 	}
-	l->text = trim(at, end);
+	l->text = ftrace_line_trim(at, end);
 	if (l->text.bytes && *at == '<')
 		l->name = (struct wm_ft_text){"kernel_stack", 12};
 	else
@@ -149,8 +150,8 @@ static bool parse_at(const char *line, const char *bracket, const char *end, str
 	const char *p = bracket + 1;
 	uint64_t cpu;
 
-	if (!digits(&p, end, INT32_MAX, &cpu) || p == end || *p != ']' ||
-	    !parse_task(line, bracket, l) || !parse_rest(p + 1, end, l))
+	if (!ftrace_line_digits(&p, end, INT32_MAX, &cpu) || p == end || *p != ']' ||
+	    !ftrace_line_parse_task(line, bracket, l) || !parse_rest(p + 1, end, l))
 		return false;
 	l->cpu = (int32_t)cpu;
 	l->kind = WM_FT_EVENT;
@@ -163,7 +164,7 @@ static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns
 	uint64_t n;
 	bool us;
 
-	if (!digits(at, end, INT64_MAX / 1000, &n))
+	if (!ftrace_line_digits(at, end, INT64_MAX / 1000, &n))
 		return false;
 	us = end - *at > 2 && !memcmp(*at, "us", 2);
 	*at += us ? 2 : 0;
@@ -181,10 +182,10 @@ static bool parse_latency_at(const char *line, const char *dash, const char *end
 	const char *p = dash + 1;
 	uint64_t tid, cpu;
 
-	if (!digits(&p, end, INT32_MAX, &tid) || p == end || *p != ' ')
+	if (!ftrace_line_digits(&p, end, INT32_MAX, &tid) || p == end || *p != ' ')
 		return false;
 	skip_spaces(&p, end);
-	if (!digits(&p, end, INT32_MAX, &cpu))
+	if (!ftrace_line_digits(&p, end, INT32_MAX, &cpu))
 		return false;
 	l->flags = (struct wm_ft_text){p, 0};
 	while (p < end && *p != ' ')
@@ -194,7 +195,7 @@ static bool parse_latency_at(const char *line, const char *dash, const char *end
 	if (!l->flags.bytes || l->flags.bytes > 16 || !parse_latency_time(&p, end, &l->ns))
 		return false;
 	parse_event(p, end, l);
-	l->comm = trim(line, dash);
+	l->comm = ftrace_line_trim(line, dash);
 	l->tid = (int32_t)tid;
 	l->pid = -1;
 	l->cpu = (int32_t)cpu;
@@ -202,25 +203,25 @@ static bool parse_latency_at(const char *line, const char *dash, const char *end
 	return true;
 }
 
-static bool begins(const char *line, size_t bytes, const char *with)
+static bool ftrace_line_begins(const char *line, size_t bytes, const char *with)
 {
 	return bytes >= strlen(with) && !memcmp(line, with, strlen(with));
 }
 
 /* Parses "CPU:1 [LOST 12 EVENTS]", "CPU:1 [LOST EVENTS]"; trace-cmd's "[12 EVENTS DROPPED]". */
-static bool parse_lost(const char *line, const char *end, struct wm_ft_line *l)
+static bool ftrace_line_parse_lost(const char *line, const char *end, struct wm_ft_line *l)
 {
 	const char *p = memchr(line, '[', (size_t)(end - line));
 	uint64_t cpu = 0;
 
-	if (!begins(line, (size_t)(end - line), "CPU:") || !p)
+	if (!ftrace_line_begins(line, (size_t)(end - line), "CPU:") || !p)
 		return false;
 	l->kind = WM_FT_LOST;
 	line += 4;
-	l->cpu = digits(&line, end, INT32_MAX, &cpu) ? (int32_t)cpu : -1;
+	l->cpu = ftrace_line_digits(&line, end, INT32_MAX, &cpu) ? (int32_t)cpu : -1;
 	while (p < end && !isdigit((unsigned char)*p))
 		p++;
-	if (!digits(&p, end, INT64_MAX, &l->lost))
+	if (!ftrace_line_digits(&p, end, INT64_MAX, &l->lost))
 		l->lost = UINT64_MAX;
 	return true;
 }
@@ -228,19 +229,19 @@ static bool parse_lost(const char *line, const char *end, struct wm_ft_line *l)
 void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret)
 {
 	const char *end = line + bytes;
-	struct wm_ft_text whole = trim(line, end);
+	struct wm_ft_text whole = ftrace_line_trim(line, end);
 
 	*ret = (struct wm_ft_line){.kind = WM_FT_NO_EVENT, .lost = UINT64_MAX};
-	if (!whole.bytes || *whole.at == '#' || begins(line, bytes, "cpus=") ||
-	    begins(line, bytes, "version = ")) {
+	if (!whole.bytes || *whole.at == '#' || ftrace_line_begins(line, bytes, "cpus=") ||
+	    ftrace_line_begins(line, bytes, "version = ")) {
 		ret->kind = WM_FT_COMMENT;
 		return;
 	}
-	if (begins(whole.at, whole.bytes, "=> ")) {
+	if (ftrace_line_begins(whole.at, whole.bytes, "=> ")) {
 		ret->kind = WM_FT_MORE;
 		return;
 	}
-	if (parse_lost(line, end, ret))
+	if (ftrace_line_parse_lost(line, end, ret))
 		return;
 	for (const char *p = line; (p = memchr(p, '[', (size_t)(end - p))); p++)
 		if (parse_at(line, p, end, ret))
@@ -264,7 +265,7 @@ bool wm_ft_goes_on(const struct wm_ft_line *event)
 
 /* --- the text of an event ------------------------------------------------------------ */
 
-static bool is_word(char c)
+static bool ftrace_line_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -274,7 +275,7 @@ static uint32_t key_begin(const struct wm_ft_text *text, uint32_t from, uint32_t
 {
 	uint32_t at = equal;
 
-	while (at > from && is_word(text->at[at - 1]))
+	while (at > from && ftrace_line_is_word(text->at[at - 1]))
 		at--;
 	if (at == equal || isdigit((unsigned char)text->at[at]) ||
 	    (at > 0 && !strchr(" ,({[", text->at[at - 1])))
@@ -283,7 +284,8 @@ static uint32_t key_begin(const struct wm_ft_text *text, uint32_t from, uint32_t
 }
 
 /* Finds the next '=' after a key; UINT32_MAX: none. */
-static uint32_t find_key(const struct wm_ft_text *text, uint32_t from, uint32_t *ret_begin)
+static uint32_t ftrace_line_find_key(const struct wm_ft_text *text, uint32_t from,
+				     uint32_t *ret_begin)
 {
 	for (uint32_t i = from; i < text->bytes; i++) {
 		if (text->at[i] != '=')
@@ -298,18 +300,18 @@ static uint32_t find_key(const struct wm_ft_text *text, uint32_t from, uint32_t 
 bool wm_ft_pair(const struct wm_ft_text *text, uint32_t *at, struct wm_ft_text *ret_key,
 		struct wm_ft_text *ret_value)
 {
-	uint32_t begin = 0, next = 0, equal = find_key(text, *at, &begin), end;
+	uint32_t begin = 0, next = 0, equal = ftrace_line_find_key(text, *at, &begin), end;
 
 	if (equal == UINT32_MAX)
 		return false;
-	end = find_key(text, equal + 1, &next) == UINT32_MAX ? text->bytes : next;
+	end = ftrace_line_find_key(text, equal + 1, &next) == UINT32_MAX ? text->bytes : next;
 	*ret_key = (struct wm_ft_text){text->at + begin, equal - begin};
-	*ret_value = trim(text->at + equal + 1, text->at + end);
+	*ret_value = ftrace_line_trim(text->at + equal + 1, text->at + end);
 	*at = end;
 	if (ret_value->bytes >= 4 && !memcmp(ret_value->at + ret_value->bytes - 4, " ==>", 4))
-		*ret_value = trim(ret_value->at, ret_value->at + ret_value->bytes - 4);
+		*ret_value = ftrace_line_trim(ret_value->at, ret_value->at + ret_value->bytes - 4);
 	while (ret_value->bytes && strchr(",({", ret_value->at[ret_value->bytes - 1]))
-		*ret_value = trim(ret_value->at, ret_value->at + ret_value->bytes - 1);
+		*ret_value = ftrace_line_trim(ret_value->at, ret_value->at + ret_value->bytes - 1);
 	return true;
 }
 
@@ -335,7 +337,7 @@ bool wm_ft_number(const struct wm_ft_text *value, bool *ret_hex, int64_t *ret)
 
 	*ret_hex = value->bytes > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
 	at += *ret_hex ? 2 : minus;
-	good = *ret_hex ? hex_digits(&at, end, &n) : digits(&at, end, INT64_MAX, &n);
+	good = *ret_hex ? hex_digits(&at, end, &n) : ftrace_line_digits(&at, end, INT64_MAX, &n);
 	skip_spaces(&at, end);
 	if (at < end && *at == '[')
 		at = memchr(at, ']', (size_t)(end - at)) ? end : at;

@@ -157,7 +157,7 @@ static void default_name(const struct wm_perf_attr *a, char *name, size_t room)
 	}
 }
 
-static bool find(const char *const *names, size_t nr, const char *name, uint64_t *ret)
+static bool perfdata_attr_find(const char *const *names, size_t nr, const char *name, uint64_t *ret)
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (!strcmp(names[i], name)) {
@@ -173,10 +173,11 @@ bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config)
 	const char *colon = strchr(name, ':'), *word = colon ? colon + 1 : name;
 
 	*ret_type = WM_PERF_TYPE_SOFTWARE;
-	if (find(software, sizeof(software) / sizeof(software[0]), word, ret_config))
+	if (perfdata_attr_find(software, sizeof(software) / sizeof(software[0]), word, ret_config))
 		return true;
 	*ret_type = WM_PERF_TYPE_HARDWARE;
-	return find(hardware, sizeof(hardware) / sizeof(hardware[0]), word, ret_config);
+	return perfdata_attr_find(hardware, sizeof(hardware) / sizeof(hardware[0]), word,
+				  ret_config);
 }
 
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name)

@@ -11,7 +11,7 @@
 
 #include "read/perfdata/perfdata_int.h"
 
-static int add(struct wm_pd *pd, const struct wm_pd_comm *c)
+static int perfdata_comm_add(struct wm_pd *pd, const struct wm_pd_comm *c)
 {
 	if (pd->nr_comms == pd->room_comms) {
 		uint32_t room = pd->room_comms ? 2 * pd->room_comms : 256;
@@ -42,15 +42,15 @@ int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct 
 		c.pid = (int32_t)r.comm.pid;
 		c.tid = (int32_t)r.comm.tid;
 		c.name = wm_arena_copy(&pd->trace->arena, r.comm.comm.data, r.comm.comm.bytes);
-		return c.name ? add(pd, &c) : -ENOMEM;
+		return c.name ? perfdata_comm_add(pd, &c) : -ENOMEM;
 	}
 	c.pid = (int32_t)r.task.pid;
 	c.tid = (int32_t)r.task.tid;
 	c.parent = (int32_t)r.task.ptid;
-	return add(pd, &c);
+	return perfdata_comm_add(pd, &c);
 }
 
-static int by_time(const void *a, const void *b)
+static int perfdata_comm_by_time(const void *a, const void *b)
 {
 	const struct wm_pd_comm *x = a, *y = b;
 
@@ -63,7 +63,7 @@ static int by_time_of(const void *a, const void *b, void *comms)
 {
 	const struct wm_pd_comm *list = comms;
 
-	return by_time(&list[*(const uint32_t *)a], &list[*(const uint32_t *)b]);
+	return perfdata_comm_by_time(&list[*(const uint32_t *)a], &list[*(const uint32_t *)b]);
 }
 
 static int by_thread(const void *a, const void *b)
@@ -72,12 +72,12 @@ static int by_thread(const void *a, const void *b)
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	return by_time(a, b);
+	return perfdata_comm_by_time(a, b);
 }
 
 /* Returns the thread's last entry not after (time, order), in by_thread order. */
-static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, int32_t tid,
-				     int64_t time, uint32_t order)
+static const struct wm_pd_comm *perfdata_comm_find(const struct wm_pd_comm *list, uint32_t n,
+						   int32_t tid, int64_t time, uint32_t order)
 {
 	const struct wm_pd_comm key = {.tid = tid, .time = time, .order = order};
 	uint32_t low = WM_SEARCH(0, n, i, by_thread(&list[i], &key) <= 0);
@@ -85,7 +85,7 @@ static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, 
 }
 
 /* Returns the name of a thread without a record. */
-static const char *unknown(int32_t tid)
+static const char *perfdata_comm_unknown(int32_t tid)
 {
 	return tid == 0 ? "swapper" : "";
 }
@@ -94,7 +94,7 @@ static const char *unknown(int32_t tid)
  * Names forks after their parent at that time. Forks are named oldest first, so
  * the parent's own fork has its name already.
  */
-static int name_forks(struct wm_pd *pd)
+static int perfdata_comm_name_forks(struct wm_pd *pd)
 {
 	uint32_t *forks = malloc((pd->nr_comms + 1) * sizeof(*forks)), n = 0;
 
@@ -107,9 +107,9 @@ static int name_forks(struct wm_pd *pd)
 	for (uint32_t i = 0; i < n; i++) {
 		struct wm_pd_comm *c = &pd->comms[forks[i]];
 		const struct wm_pd_comm *parent =
-		    find(pd->comms, pd->nr_comms, c->parent, c->time, c->order);
+		    perfdata_comm_find(pd->comms, pd->nr_comms, c->parent, c->time, c->order);
 
-		c->name = parent && parent->name ? parent->name : unknown(c->parent);
+		c->name = parent && parent->name ? parent->name : perfdata_comm_unknown(c->parent);
 	}
 	free(forks);
 	return 0;
@@ -120,15 +120,16 @@ int wm_pd_comm_sort(struct wm_pd *pd)
 	if (!pd->nr_comms)
 		return 0;
 	qsort(pd->comms, pd->nr_comms, sizeof(*pd->comms), by_thread);
-	return name_forks(pd);
+	return perfdata_comm_name_forks(pd);
 }
 
 const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_pd *pd = t->own;
-	const struct wm_pd_comm *c = find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
+	const struct wm_pd_comm *c =
+	    perfdata_comm_find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
 
 	if (c)
 		return c->name;
-	return unknown(e->tid);
+	return perfdata_comm_unknown(e->tid);
 }

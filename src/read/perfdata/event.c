@@ -17,7 +17,7 @@ struct adding {
 	struct wm_event *event; /* place in the batch; not counted yet */
 };
 
-static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
+static bool perfdata_event_wanted(const struct wm_want *w, const struct wm_event_type *t)
 {
 	return !w->types || w->types[t->index];
 }
@@ -55,7 +55,8 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 	return true;
 }
 
-static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
+static int perfdata_event_add_sample(struct adding *x, const struct wm_pd_attr *a,
+				     struct wm_diag *diag)
 {
 	struct wm_event *e = x->event;
 	uint32_t at = x->batch->nr_items;
@@ -64,7 +65,7 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 
 	if (a->type == a->counts) /* the index found no sample of this attr */
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
-	if (!wanted(x->want, a->type))
+	if (!perfdata_event_wanted(x->want, a->type))
 		return 0;
 	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
 	if (err)
@@ -94,7 +95,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 	struct wm_perf_record r;
 	int got;
 
-	if (type && !wanted(x->want, type))
+	if (type && !perfdata_event_wanted(x->want, type))
 		return 0;
 	got = wm_perf_record_parse(&a->shape, x->record, x->header.size, &r, diag);
 	if (got < 0)
@@ -119,8 +120,8 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 static int add_any(struct adding *x, const struct wm_pd_attr *a)
 {
 	struct wm_diag diag = {.offset = -1};
-	int got =
-	    x->header.type == WM_PERF_SAMPLE ? add_sample(x, a, &diag) : add_meta(x, a, &diag);
+	int got = x->header.type == WM_PERF_SAMPLE ? perfdata_event_add_sample(x, a, &diag)
+						   : add_meta(x, a, &diag);
 
 	if (got >= 0 || got == -ENOMEM)
 		return got;

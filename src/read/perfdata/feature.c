@@ -56,7 +56,7 @@ static const struct {
     {WM_PD_HAS_CPUDESC, "cpu", ""},         {WM_PD_HAS_CPUID, "cpuid", ""},
 };
 
-static int add_string(struct wm_pd *pd, size_t which, struct wm_pd_bytes *b)
+static int feature_add_string(struct wm_pd *pd, size_t which, struct wm_pd_bytes *b)
 {
 	const char *text = wm_pd_string(b, pd->trace);
 	char word[512];
@@ -188,7 +188,7 @@ static int add_nr_cpus(struct wm_pd *pd, struct wm_pd_bytes *b)
  * Reads u32 version, kind, level... Kind 0, which perf stat writes, means that nothing is
  * compressed.
  */
-static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
+static int feature_note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	(void)wm_pd_u32(b);
 	pd->packed |= wm_pd_u32(b) != 0 || b->failed;
@@ -199,9 +199,12 @@ static const struct {
 	uint32_t feature;
 	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b);
 } others[] = {
-    {WM_PD_HAS_TRACING_DATA, wm_pd_tracing}, {WM_PD_HAS_CMDLINE, add_command},
-    {WM_PD_HAS_BUILD_ID, add_build_ids},     {WM_PD_HAS_EVENT_DESC, add_event_desc},
-    {WM_PD_HAS_COMPRESSED, note_packed},     {WM_PD_HAS_CLOCK_DATA, add_clock_data},
+    {WM_PD_HAS_TRACING_DATA, wm_pd_tracing},
+    {WM_PD_HAS_CMDLINE, add_command},
+    {WM_PD_HAS_BUILD_ID, add_build_ids},
+    {WM_PD_HAS_EVENT_DESC, add_event_desc},
+    {WM_PD_HAS_COMPRESSED, feature_note_packed},
+    {WM_PD_HAS_CLOCK_DATA, add_clock_data},
     {WM_PD_HAS_NRCPUS, add_nr_cpus},
 };
 
@@ -230,7 +233,7 @@ int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data,
 		return err;
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		if (strings[i].feature == feature)
-			err = add_string(pd, i, &b);
+			err = feature_add_string(pd, i, &b);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].feature == feature)
 			err = others[i].add(pd, &b);

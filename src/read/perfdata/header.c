@@ -66,7 +66,8 @@ static void get_header(struct header *h, const unsigned char *p, bool swap)
 }
 
 /* Reads a section's bytes; the caller frees them. */
-static int load(const struct wm_pd_source *s, const struct section *at, unsigned char **ret)
+static int perfdata_header_load(const struct wm_pd_source *s, const struct section *at,
+				unsigned char **ret)
 {
 	unsigned char *p = malloc(at->bytes + 1);
 	int err;
@@ -103,7 +104,7 @@ static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, struct heade
 	}
 	err = claim(h, at);
 	if (!err)
-		err = load(s, at, &ids);
+		err = perfdata_header_load(s, at, &ids);
 	for (uint64_t i = 0; !err && i < at->bytes / 8; i++)
 		err = wm_pd_id_add(pd, wm_get_u64(ids + 8 * i, pd->swap), attr);
 	free(ids);
@@ -133,7 +134,7 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 				   (unsigned long long)n);
 	err = claim(h, &h->attrs);
 	if (!err)
-		err = load(s, &h->attrs, &data);
+		err = perfdata_header_load(s, &h->attrs, &data);
 	if (err)
 		return err;
 	for (uint64_t i = 0; !err && i < n; i++) {
@@ -161,7 +162,7 @@ static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s, stru
 		return 0;
 	err = claim(h, at);
 	if (!err)
-		err = load(s, at, &data);
+		err = perfdata_header_load(s, at, &data);
 	if (err)
 		return err;
 	for (uint64_t i = 0; i + EVENT_TYPE_BYTES <= at->bytes; i += EVENT_TYPE_BYTES)
@@ -174,7 +175,7 @@ static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t
 			const struct section *at)
 {
 	unsigned char *data;
-	int err = f < WM_PD_NR_FEATURES ? load(s, at, &data) : 0;
+	int err = f < WM_PD_NR_FEATURES ? perfdata_header_load(s, at, &data) : 0;
 
 	if (err || f >= WM_PD_NR_FEATURES)
 		return err; /* other bits are features of newer perfs */
@@ -234,7 +235,7 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
  * Determines whether records may be compressed: if the section cannot be read, its feature bit
  * decides.
  */
-static void note_packed(struct wm_pd *pd, const struct header *h)
+static void perfdata_header_note_packed(struct wm_pd *pd, const struct header *h)
 {
 	pd->packed |= h->features[WM_PD_HAS_COMPRESSED / 64] >> WM_PD_HAS_COMPRESSED % 64 & 1;
 }
@@ -252,7 +253,7 @@ static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *
 					       "killed, or is still writing");
 		pd->trace->incomplete = true;
 		h->data.bytes = file_bytes - h->data.offset;
-		note_packed(pd, h);
+		perfdata_header_note_packed(pd, h);
 		/* the feature sections would be after the data */
 		memset(h->features, 0, sizeof(h->features));
 	}
@@ -281,7 +282,7 @@ static int read_parts(struct wm_pd *pd, struct wm_pd_source *s, struct header *h
 	err = claim(h, &h->data);
 	if (!err)
 		err = read_features(pd, s, h, file_bytes);
-	note_packed(pd, h);
+	perfdata_header_note_packed(pd, h);
 	return err ? err : wm_claims_tell(&h->claims, &of);
 }
 

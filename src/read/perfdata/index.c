@@ -38,7 +38,7 @@ struct indexing {
 	bool injected;
 };
 
-static int end_packet(struct indexing *x)
+static int perfdata_index_end_packet(struct indexing *x)
 {
 	struct wm_packet *p = &x->packet;
 	int err = 0;
@@ -96,7 +96,7 @@ static void note_time(struct indexing *x, int64_t time)
  * which the buffer never had room. Samples that a filter of perf left out are
  * not lost.
  */
-static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
+static int perfdata_index_note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
 	struct wm_trace_loss loss = {.stream = x->source->stream->index, .cause = "full"};
@@ -154,7 +154,7 @@ static int note_meta(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 		return note_binary(x, w);
 	case WM_PERF_LOST:
 	case WM_PERF_LOST_SAMPLES:
-		return note_loss(x, w, time);
+		return perfdata_index_note_loss(x, w, time);
 	default:
 		return 0;
 	}
@@ -168,7 +168,7 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 
 	if ((p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES) || p->own & WM_PD_HAS_COUNTS ||
 	    (x->last == WM_TIME_NONE && time != WM_TIME_NONE))
-		err = end_packet(x);
+		err = perfdata_index_end_packet(x);
 	if (!p->nr_events)
 		p->offset = w->offset;
 	p->bytes = w->at - p->offset;
@@ -186,7 +186,7 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 
 	if (p->nr_events &&
 	    (!(p->own & WM_PD_HAS_COUNTS) || w->at - p->offset > WM_PD_PACKET_BYTES))
-		err = end_packet(x);
+		err = perfdata_index_end_packet(x);
 	if (!p->nr_events)
 		p->offset = w->offset;
 	p->bytes = w->at - p->offset;
@@ -199,7 +199,7 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
  * Reads a record that describes others. In file form the attrs are those of the header; in pipe
  * form these records were read before.
  */
-static int describe(struct indexing *x, const struct wm_pd_walk *w)
+static int perfdata_index_describe(struct indexing *x, const struct wm_pd_walk *w)
 {
 	if (x->pd->is_pipe || w->header.type == WM_PD_ATTR)
 		return 0;
@@ -227,14 +227,14 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 	x->injected |= type == WM_PD_BUILD_ID && x->in_round;
 	if (type == WM_PD_FINISHED_ROUND)
 		x->in_round = x->injected = false;
-	err = describe(x, w);
+	err = perfdata_index_describe(x, w);
 	if (!err && (x->packet.bytes >= ROUND_BYTES || w->tail))
-		err = end_packet(x);
+		err = perfdata_index_end_packet(x);
 	return err;
 }
 
 /* Compares the end of the records with the length in the header; in pipe form there is none. */
-static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
+static void perfdata_index_check_end(const struct indexing *x, const struct wm_pd_walk *w)
 {
 	bool open = x->has_rounds && x->in_round && !x->injected;
 
@@ -261,10 +261,10 @@ static int index_source(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag
 		}
 	}
 	if (!err && !got)
-		check_end(&x, &w);
+		perfdata_index_check_end(&x, &w);
 	wm_pd_walk_done(&w);
 	err = err ? err : got;
-	return err ? err : end_packet(&x);
+	return err ? err : perfdata_index_end_packet(&x);
 }
 
 int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag)

@@ -43,7 +43,7 @@ struct adding {
 	const struct wm_member *member;
 };
 
-static bool add_bytes(struct adding *x, const unsigned char *data, uint64_t n)
+static bool perfdata_items_add_bytes(struct adding *x, const unsigned char *data, uint64_t n)
 {
 	struct wm_item *i;
 
@@ -55,7 +55,7 @@ static bool add_bytes(struct adding *x, const unsigned char *data, uint64_t n)
 	return true;
 }
 
-static bool add_words(struct adding *x, const struct wm_perf_words *w)
+static bool perfdata_items_add_words(struct adding *x, const struct wm_perf_words *w)
 {
 	struct wm_batch *b = x->batch;
 	struct wm_item *list;
@@ -72,32 +72,32 @@ static bool add_words(struct adding *x, const struct wm_perf_words *w)
 
 static bool add_callchain(struct adding *x)
 {
-	return add_words(x, &x->sample->callchain);
+	return perfdata_items_add_words(x, &x->sample->callchain);
 }
 
 static bool add_raw(struct adding *x)
 {
-	return add_bytes(x, x->sample->raw.data, x->sample->raw.bytes);
+	return perfdata_items_add_bytes(x, x->sample->raw.data, x->sample->raw.bytes);
 }
 
-static bool add_stack(struct adding *x)
+static bool perfdata_items_add_stack(struct adding *x)
 {
-	return add_bytes(x, x->sample->stack_user.data, x->sample->stack_user.bytes);
+	return perfdata_items_add_bytes(x, x->sample->stack_user.data, x->sample->stack_user.bytes);
 }
 
 static bool add_aux(struct adding *x)
 {
-	return add_bytes(x, x->sample->aux.data, x->sample->aux.bytes);
+	return perfdata_items_add_bytes(x, x->sample->aux.data, x->sample->aux.bytes);
 }
 
 static bool add_regs_user(struct adding *x)
 {
-	return add_words(x, &x->sample->regs_user.words);
+	return perfdata_items_add_words(x, &x->sample->regs_user.words);
 }
 
 static bool add_regs_intr(struct adding *x)
 {
-	return add_words(x, &x->sample->regs_intr.words);
+	return perfdata_items_add_words(x, &x->sample->regs_intr.words);
 }
 
 static void add_struct(struct wm_batch *b, const struct wm_member *element, const uint64_t *values)
@@ -179,7 +179,7 @@ static const struct part {
     {WM_PERF_SAMPLE_RAW, {"raw", &bytes}, BY(add_raw)},
     {WM_PERF_SAMPLE_BRANCH_STACK, {"branches", &branch_list}, BY(add_branches)},
     {WM_PERF_SAMPLE_REGS_USER, {"regs_user", &words}, BY(add_regs_user)},
-    {WM_PERF_SAMPLE_STACK_USER, {"stack_user", &bytes}, BY(add_stack)},
+    {WM_PERF_SAMPLE_STACK_USER, {"stack_user", &bytes}, BY(perfdata_items_add_stack)},
     {WM_PERF_SAMPLE_WEIGHT | WM_PERF_SAMPLE_WEIGHT_STRUCT, {"weight", &u64}, WIDE(weight)},
     {WM_PERF_SAMPLE_DATA_SRC, {"data_src", &hex}, WIDE(data_src)},
     {WM_PERF_SAMPLE_TRANSACTION, {"transaction", &hex}, WIDE(transaction)},
@@ -209,7 +209,7 @@ const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf
 	return type;
 }
 
-static bool add_part(struct adding *x, const struct part *p)
+static bool perfdata_items_add_part(struct adding *x, const struct part *p)
 {
 	const unsigned char *from = (const unsigned char *)x->sample + p->offset;
 	struct wm_item *i;
@@ -240,7 +240,8 @@ bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_
 
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
 		if ((shape->sample_type & parts[i].bit) &&
-		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW) && !add_part(&x, &parts[i]))
+		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW) &&
+		    !perfdata_items_add_part(&x, &parts[i]))
 			return false;
 	return true;
 }
@@ -259,7 +260,7 @@ static const uint64_t words_first[] = {
  * Returns the offset of a word; with `bit` 0, the end of all words; 0: samples
  * of the type do not have it.
  */
-static uint16_t place_of(uint64_t type, uint64_t bit)
+static uint16_t perfdata_items_place_of(uint64_t type, uint64_t bit)
 {
 	uint16_t at = WM_PERF_HEADER_BYTES;
 
@@ -273,7 +274,7 @@ static uint16_t place_of(uint64_t type, uint64_t bit)
 
 static void flat_item(struct wm_pd_flat *f, const struct part *p, uint64_t type)
 {
-	uint16_t at = type & p->bit ? place_of(type, p->bit) : 0;
+	uint16_t at = type & p->bit ? perfdata_items_place_of(type, p->bit) : 0;
 	bool is_tid = p->offset == offsetof(struct wm_perf_sample, tid);
 
 	if (!at || f->nr_items == sizeof(f->items) / sizeof(f->items[0]))
@@ -298,8 +299,8 @@ void wm_pd_flat_make(struct wm_pd_attr *a)
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
 		if (parts[i].width)
 			flat_item(f, &parts[i], type);
-	f->tid_at = place_of(type, WM_PERF_SAMPLE_TID);
-	f->cpu_at = place_of(type, WM_PERF_SAMPLE_CPU);
-	f->raw_at = type & WM_PERF_SAMPLE_RAW ? place_of(type, 0) : 0;
-	f->bytes = (uint16_t)(place_of(type, 0) + (f->raw_at ? 4 : 0));
+	f->tid_at = perfdata_items_place_of(type, WM_PERF_SAMPLE_TID);
+	f->cpu_at = perfdata_items_place_of(type, WM_PERF_SAMPLE_CPU);
+	f->raw_at = type & WM_PERF_SAMPLE_RAW ? perfdata_items_place_of(type, 0) : 0;
+	f->bytes = (uint16_t)(perfdata_items_place_of(type, 0) + (f->raw_at ? 4 : 0));
 }

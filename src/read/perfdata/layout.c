@@ -49,7 +49,7 @@ static const char *const layouts[] = {
     [WM_PD_HAS_PMU_CAPS] = "{{ss}s}",
 };
 
-static void skip(struct wm_pd_bytes *b, uint64_t nr, uint64_t each)
+static void layout_skip(struct wm_pd_bytes *b, uint64_t nr, uint64_t each)
 {
 	uint64_t bytes;
 
@@ -58,9 +58,9 @@ static void skip(struct wm_pd_bytes *b, uint64_t nr, uint64_t each)
 	(void)wm_pd_take(b, bytes);
 }
 
-static void skip_string(struct wm_pd_bytes *b)
+static void layout_skip_string(struct wm_pd_bytes *b)
 {
-	skip(b, wm_pd_u32(b), 1);
+	layout_skip(b, wm_pd_u32(b), 1);
 }
 
 /* u32 bytes of description, u32 bytes of other data, u64; then both. */
@@ -77,7 +77,7 @@ static void skip_bits(struct wm_pd_bytes *b)
 {
 	uint64_t bits = wm_pd_u64(b);
 
-	skip(b, bits / 64 + (bits % 64 != 0), 8);
+	layout_skip(b, bits / 64 + (bits % 64 != 0), 8);
 }
 
 /* Core and socket of each processor; since Linux 5.3 also a list of dies, and the die of each. */
@@ -90,13 +90,13 @@ static void skip_processors(struct wm_pd_bytes *b, uint32_t nr)
 		(void)wm_pd_take(b, left); /* written by an old perf, or the number is unknown */
 		return;
 	}
-	skip(b, nr, 8);
+	layout_skip(b, nr, 8);
 	if (b->end - b->at < (ptrdiff_t)PAD_MAX)
 		return;
 	nr_dies = wm_pd_u32(b);
 	for (uint32_t i = 0; i < nr_dies && !b->failed; i++)
-		skip_string(b);
-	skip(b, nr, 4);
+		layout_skip_string(b);
+	layout_skip(b, nr, 4);
 }
 
 static void skip_descriptions(struct wm_pd_bytes *b)
@@ -108,8 +108,8 @@ static void skip_descriptions(struct wm_pd_bytes *b)
 
 		(void)wm_pd_take(b, attr_bytes);
 		nr_ids = wm_pd_u32(b);
-		skip_string(b);
-		skip(b, nr_ids, 8);
+		layout_skip_string(b);
+		layout_skip(b, nr_ids, 8);
 	}
 }
 
@@ -124,7 +124,7 @@ static void skip_one(const struct wm_pd *pd, char what, struct wm_pd_bytes *b)
 		break;
 	case 's':
 	case 'd':
-		skip_string(b);
+		layout_skip_string(b);
 		break;
 	case 'm':
 		skip_bits(b);
@@ -142,7 +142,7 @@ static void skip_one(const struct wm_pd *pd, char what, struct wm_pd_bytes *b)
 }
 
 /* Returns the position after the bracket that closes the one at `l`. */
-static const char *behind(const char *l)
+static const char *layout_behind(const char *l)
 {
 	int depth = 0;
 
@@ -164,7 +164,7 @@ static void skip_layout(const struct wm_pd *pd, const char *l, const char *end,
 		if (*l == '{' || *l == '[') {
 			uint64_t nr = *l == '{' ? wm_pd_u32(b) : wm_pd_u64(b);
 
-			next = behind(l);
+			next = layout_behind(l);
 			for (uint64_t i = 0; i < nr && !b->failed; i++)
 				skip_layout(pd, l + 1, next - 1, b);
 		} else {

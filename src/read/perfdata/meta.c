@@ -111,7 +111,7 @@ static uint32_t nr_fields(const struct meta *m)
 }
 
 /* Makes "perf:mmap2" from "MMAP2". */
-static char *name_of(struct wm_trace *t, uint32_t kind)
+static char *perfdata_meta_name_of(struct wm_trace *t, uint32_t kind)
 {
 	char name[40];
 
@@ -136,7 +136,7 @@ static int add_type(struct wm_pd *pd, const struct meta *m)
 	type->members = members;
 	for (uint32_t i = 0; i < type->nr_members; i++)
 		members[i] = m->fields[i].member;
-	*event = (struct wm_event_type){.name = name_of(pd->trace, m->kind),
+	*event = (struct wm_event_type){.name = perfdata_meta_name_of(pd->trace, m->kind),
 					.provider = "perf",
 					.level = -1,
 					.id = m->kind,

@@ -50,7 +50,7 @@ struct own {
 	bool swap;
 };
 
-static const struct shape *shape_of(uint32_t type)
+static const struct shape *perfdata_own_shape_of(uint32_t type)
 {
 	uint32_t which = type - WM_PERF_KIND_USER;
 
@@ -108,9 +108,9 @@ static uint32_t first_bytes(const struct shape *s, const struct own *r)
 		   : s->least;
 }
 
-static bool begins(const struct own *r)
+static bool perfdata_own_begins(const struct own *r)
 {
-	const struct shape *s = shape_of(r->header.type);
+	const struct shape *s = perfdata_own_shape_of(r->header.type);
 
 	if (r->header.type >= WM_PERF_KIND_USER)
 		return s && has_shape(s, r) && has_sense(r);
@@ -129,7 +129,7 @@ static bool took_in_others(const struct shape *s, const struct own *r)
 		const unsigned char *bytes = r->bytes + at;
 		struct own in = {bytes, wm_perf_header_get(bytes, r->swap), r->swap};
 
-		if (in.header.size == size - at && begins(&in))
+		if (in.header.size == size - at && perfdata_own_begins(&in))
 			return true;
 	}
 	return false;
@@ -137,7 +137,7 @@ static bool took_in_others(const struct shape *s, const struct own *r)
 
 /* --- entry point --------------------------------------------------------------------- */
 
-static void tell(const struct wm_pd_walk *w, const char *what, const char *result)
+static void perfdata_own_tell(const struct wm_pd_walk *w, const char *what, const char *result)
 {
 	wm_trace_fault(w->pd->trace, w->source->file, w->offset, "%s (type %u, %u bytes): %s", what,
 		       w->header.type, w->header.size, result);
@@ -164,14 +164,14 @@ static bool check_feature(const struct wm_pd_walk *w)
 void wm_pd_own_check(const struct wm_pd_walk *w)
 {
 	const struct own r = {w->record, w->header, w->pd->swap};
-	const struct shape *s = shape_of(w->header.type);
+	const struct shape *s = perfdata_own_shape_of(w->header.type);
 
 	if (!s)
-		tell(w, "this type of record is unknown", "it is left out");
+		perfdata_own_tell(w, "this type of record is unknown", "it is left out");
 	else if (!has_shape(s, &r) || !has_sense(&r))
-		tell(w, "the record does not match its type", "it is left out");
+		perfdata_own_tell(w, "the record does not match its type", "it is left out");
 	else if (w->header.type == WM_PD_FEATURE && check_feature(w))
 		return;
 	else if (s->step && took_in_others(s, &r))
-		tell(w, "the record contains other records", "events may be missing");
+		perfdata_own_tell(w, "the record contains other records", "events may be missing");
 }

@@ -50,7 +50,8 @@ static const char *main_of_folder(const char *path, char *name, size_t room)
 	return NULL;
 }
 
-static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
+static bool perfdata_probe(const char *path, bool is_folder, const unsigned char *head,
+			   size_t bytes)
 {
 	char name[4096];
 
@@ -154,7 +155,7 @@ static int finish_types(struct wm_pd *pd, struct wm_diag *diag)
 	return err ? err : wm_pd_meta_types(pd);
 }
 
-static int unpack_all(struct wm_pd *pd, struct wm_diag *diag)
+static int perfdata_unpack_all(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = 0;
 
@@ -170,7 +171,7 @@ static int read_pipe(struct wm_pd *pd, struct wm_diag *diag)
 	int err = wm_pd_pipe_read(pd, diag);
 
 	if (!err)
-		err = unpack_all(pd, diag);
+		err = perfdata_unpack_all(pd, diag);
 	if (!err)
 		err = finish_types(pd, diag);
 	return err ? err : wm_pd_index(pd, diag);
@@ -182,7 +183,7 @@ static int read_file(struct wm_pd *pd, struct wm_diag *diag)
 	int err = wm_pd_header_read(pd, &pd->sources[0], diag);
 
 	if (!err)
-		err = unpack_all(pd, diag);
+		err = perfdata_unpack_all(pd, diag);
 	if (!err)
 		err = wm_pd_index(pd, diag);
 	return err ? err : finish_types(pd, diag);
@@ -197,7 +198,7 @@ static bool is_divisible(const struct wm_pd *pd)
 	return all;
 }
 
-static int read_all(struct wm_pd *pd, struct wm_diag *diag)
+static int perfdata_read_all(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = read_magic(pd, diag);
 
@@ -293,7 +294,7 @@ static int open_perfdata(struct wm_trace *t, const char *path, struct wm_diag *d
 		err = note_kcore(t);
 	if (err)
 		return wm_diag_set(diag, err, path, -1, "cannot be opened: %s", strerror(-err));
-	err = read_all(pd, diag);
+	err = perfdata_read_all(pd, diag);
 	if (err && diag && !diag->sentence[0])
 		wm_diag_set(diag, err, path, -1, "cannot be read: %s", strerror(-err));
 	return err;
@@ -314,7 +315,7 @@ static void close_perfdata(struct wm_trace *t)
 	}
 }
 
-static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool perfdata_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
 {
 	const struct wm_pd *pd = t->own;
 	const struct wm_pd_attr *a = e->type->meta ? NULL : e->type->own;
@@ -327,7 +328,7 @@ static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_
 
 const struct wm_reader_ops wm_perfdata_ops = {
     .name = "perf.data",
-    .probe = probe,
+    .probe = perfdata_probe,
     .open = open_perfdata,
     .close = close_perfdata,
     .reader_create = wm_pd_reader_create,
@@ -335,6 +336,6 @@ const struct wm_reader_ops wm_perfdata_ops = {
     .reader_read = wm_pd_reader_read,
     .reader_destroy = wm_pd_reader_destroy,
     .comm = wm_pd_comm,
-    .print = print,
+    .print = perfdata_print,
     .kallsyms = kallsyms,
 };

@@ -20,7 +20,7 @@ static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_wal
 }
 
 /* Reads an attr, then its ids up to the record's end. */
-static int add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+static int pipe_add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	size_t bytes = (size_t)(b->end - b->at);
 	int got = wm_pd_attr_add(pd, b->at, bytes, diag);
@@ -111,7 +111,7 @@ static int add_tracing(struct wm_pd *pd, const struct wm_pd_walk *w)
 	return err;
 }
 
-static int add_threads(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+static int pipe_add_threads(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	(void)diag;
 	return wm_pd_stat_threads(pd, b);
@@ -124,7 +124,7 @@ static int note_count(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *d
 	return wm_pd_stat_seen(pd);
 }
 
-static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+static int pipe_note_packed(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	(void)b;
 	(void)diag;
@@ -136,10 +136,10 @@ static const struct {
 	uint32_t type;
 	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag);
 } describers[] = {
-    {WM_PD_ATTR, add_attr},           {WM_PD_EVENT_TYPE, add_event_type},
-    {WM_PD_EVENT_UPDATE, add_update}, {WM_PD_FEATURE, add_feature},
-    {WM_PD_THREAD_MAP, add_threads},  {WM_PD_STAT, note_count},
-    {WM_PD_COMPRESSED, note_packed},  {WM_PD_COMPRESSED2, note_packed},
+    {WM_PD_ATTR, pipe_add_attr},          {WM_PD_EVENT_TYPE, add_event_type},
+    {WM_PD_EVENT_UPDATE, add_update},     {WM_PD_FEATURE, add_feature},
+    {WM_PD_THREAD_MAP, pipe_add_threads}, {WM_PD_STAT, note_count},
+    {WM_PD_COMPRESSED, pipe_note_packed}, {WM_PD_COMPRESSED2, pipe_note_packed},
 };
 
 int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag)

@@ -220,7 +220,7 @@ static bool is_before(const struct wm_packet_reader *r, const struct place *p)
 	return ns != WM_TIME_NONE && ns < r->want.from_ns;
 }
 
-static bool take(struct wm_packet_reader *r, struct place *ret)
+static bool perfdata_read_take(struct wm_packet_reader *r, struct place *ret)
 {
 	if (!r->is_listed)
 		return take_next(r, ret);
@@ -235,7 +235,7 @@ int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	uint32_t max = wm_want_events(&r->want);
 	struct place p;
 
-	while (b->nr_events < max && take(r, &p)) {
+	while (b->nr_events < max && perfdata_read_take(r, &p)) {
 		int err;
 
 		if (r->want.has_from && is_before(r, &p))

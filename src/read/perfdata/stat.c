@@ -156,8 +156,9 @@ int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr)
 	return event->provider ? wm_trace_add_type(pd->trace, event) : -ENOMEM;
 }
 
-static bool put_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
-		       const unsigned char *record, uint64_t offset, struct wm_batch *b)
+static bool perfdata_stat_put_fields(const struct wm_pd *pd, const struct wm_pd_attr *a,
+				     struct wm_event *e, const unsigned char *record,
+				     uint64_t offset, struct wm_batch *b)
 {
 	const struct wm_type *fields = a->counts->parts[WM_PART_FIELDS];
 	const struct wm_pd_round *round = round_of(pd, offset);
@@ -205,7 +206,8 @@ int wm_pd_stat_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned
 	e->type = a->counts;
 	e->cpu = wm_pd_known(true, cpu);
 	e->tid = thread < pd->nr_threads ? pd->threads[thread] : -1;
-	if (!(want->no_parts & 1u << WM_PART_FIELDS) && !put_fields(pd, a, e, record, offset, b))
+	if (!(want->no_parts & 1u << WM_PART_FIELDS) &&
+	    !perfdata_stat_put_fields(pd, a, e, record, offset, b))
 		return -ENOMEM;
 	b->nr_events++;
 	return 1;

@@ -19,7 +19,7 @@
 static const char magic[] = "\x17\x08\x44tracing";
 
 /* Takes a NUL-terminated text from the section; NULL if the NUL is missing. */
-static const char *take_name(struct wm_pd_bytes *b)
+static const char *tracing_take_name(struct wm_pd_bytes *b)
 {
 	const unsigned char *nul = b->failed ? NULL : memchr(b->at, '\0', (size_t)(b->end - b->at));
 
@@ -31,17 +31,17 @@ static const char *take_name(struct wm_pd_bytes *b)
 }
 
 /* Takes a text that follows its size, a u64. */
-static const unsigned char *take_text(struct wm_pd_bytes *b, uint64_t *ret_bytes)
+static const unsigned char *tracing_take_text(struct wm_pd_bytes *b, uint64_t *ret_bytes)
 {
 	*ret_bytes = wm_pd_u64(b);
 	return wm_pd_take(b, *ret_bytes);
 }
 
-static int add_format(struct wm_pd *pd, struct wm_pd_bytes *b, const char *system)
+static int tracing_add_format(struct wm_pd *pd, struct wm_pd_bytes *b, const char *system)
 {
 	struct wm_diag why = {.offset = 0};
 	uint64_t bytes;
-	const unsigned char *text = take_text(b, &bytes);
+	const unsigned char *text = tracing_take_text(b, &bytes);
 	int err;
 
 	if (!text)
@@ -59,7 +59,7 @@ static int add_system(struct wm_pd *pd, struct wm_pd_bytes *b, const char *syste
 	int err = 0;
 
 	for (uint32_t i = 0; !err && !b->failed && i < nr; i++)
-		err = add_format(pd, b, system);
+		err = tracing_add_format(pd, b, system);
 	return err;
 }
 
@@ -71,7 +71,7 @@ static int add_systems(struct wm_pd *pd, struct wm_pd_bytes *b)
 	if (nr > SYSTEMS_MAX)
 		b->failed = true;
 	for (uint32_t i = 0; !err && !b->failed && i < nr; i++) {
-		const char *system = take_name(b);
+		const char *system = tracing_take_name(b);
 
 		if (system)
 			err = add_system(pd, b, system);
@@ -79,8 +79,8 @@ static int add_systems(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return err;
 }
 
-static int add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
-		     int (*add)(struct wm_kformats *k, const char *text, size_t bytes))
+static int tracing_add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
+			     int (*add)(struct wm_kformats *k, const char *text, size_t bytes))
 {
 	uint32_t bytes = wm_pd_u32(b);
 	const unsigned char *text = wm_pd_take(b, bytes);
@@ -89,7 +89,7 @@ static int add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
 }
 
 /* Keeps the bytes from `begin` to the current position. */
-static int keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
+static int tracing_keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
 {
 	size_t bytes = (size_t)(b->at - begin);
 	unsigned char *copy = b->failed ? NULL : wm_arena_copy(&pd->trace->arena, begin, bytes);
@@ -108,7 +108,7 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 
 	if (pd->formats || !head || memcmp(head, magic, sizeof(magic) - 1))
 		return 0;
-	(void)take_name(b); /* skip the version: 0.5 or 0.6 */
+	(void)tracing_take_name(b); /* skip the version: 0.5 or 0.6 */
 	machine = wm_pd_take(b, 2);
 	(void)wm_pd_u32(b);
 	if (!machine || (machine[1] != 4 && machine[1] != 8))
@@ -117,16 +117,16 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 	pd->formats = wm_kformats_create(&pd->machine);
 	if (!pd->formats)
 		return -ENOMEM;
-	(void)take_name(b);
-	(void)take_text(b, &bytes);
-	(void)take_name(b);
-	(void)take_text(b, &bytes);
+	(void)tracing_take_name(b);
+	(void)tracing_take_text(b, &bytes);
+	(void)tracing_take_name(b);
+	(void)tracing_take_text(b, &bytes);
 	err = add_systems(pd, b);
 	if (!err)
-		err = add_words(pd, b, wm_kformats_add_symbols);
+		err = tracing_add_words(pd, b, wm_kformats_add_symbols);
 	if (!err)
-		err = add_words(pd, b, wm_kformats_add_printk);
+		err = tracing_add_words(pd, b, wm_kformats_add_printk);
 	if (!err)
-		err = keep(pd, begin, b);
+		err = tracing_keep(pd, begin, b);
 	return err ? err : wm_kformats_seal(pd->formats);
 }

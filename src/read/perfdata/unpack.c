@@ -33,7 +33,7 @@ struct unpacking {
 	size_t rest;
 };
 
-static int put(struct unpacking *u, const void *data, size_t bytes)
+static int unpack_put(struct unpacking *u, const void *data, size_t bytes)
 {
 	if (bytes > UNPACKED_MAX - u->written)
 		return -EFBIG;
@@ -45,14 +45,14 @@ static int put(struct unpacking *u, const void *data, size_t bytes)
 static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
 {
 	uint64_t at = w->offset + w->header.size, left = w->tail;
-	int err = put(u, w->record, w->header.size);
+	int err = unpack_put(u, w->record, w->header.size);
 
 	while (!err && left) {
 		size_t bytes = left < OUT_BYTES - u->rest ? (size_t)left : OUT_BYTES - u->rest;
 
 		err = wm_pd_pread(u->source, u->out + u->rest, bytes, at);
 		if (!err)
-			err = put(u, u->out + u->rest, bytes);
+			err = unpack_put(u, u->out + u->rest, bytes);
 		at += bytes;
 		left -= bytes;
 	}
@@ -74,7 +74,7 @@ static int put_records(struct unpacking *u, size_t bytes)
 			break;
 		at += h.size;
 	}
-	err = put(u, u->out, at);
+	err = unpack_put(u, u->out, at);
 	u->rest = bytes - at;
 	memmove(u->out, u->out + at, u->rest);
 	return err;
@@ -113,7 +113,7 @@ static int unpack_record(struct unpacking *u, const struct wm_pd_walk *w)
 	return err;
 }
 
-static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
+static int unpack_records(struct unpacking *u, struct wm_pd_walk *w)
 {
 	int got;
 
@@ -163,7 +163,7 @@ int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 	if (u.zstd && u.out)
 		err = wm_pd_walk_begin(&w, pd, s);
 	if (!err)
-		err = unpack_all(&u, &w);
+		err = unpack_records(&u, &w);
 	wm_pd_walk_done(&w);
 	ZSTD_freeDCtx(u.zstd);
 	free(u.out);

@@ -39,7 +39,7 @@ void wm_pd_walk_done(struct wm_pd_walk *w)
 }
 
 /* Reads `bytes` bytes at w->at into the buffer. Returns 1, 0 if the source has fewer, or -errno. */
-static int look(struct wm_pd_walk *w, size_t bytes, const unsigned char **ret)
+static int perfdata_walk_look(struct wm_pd_walk *w, size_t bytes, const unsigned char **ret)
 {
 	uint64_t left = w->source->end - w->at;
 	size_t want;
@@ -112,12 +112,12 @@ int wm_pd_walk_next(struct wm_pd_walk *w)
 	if (w->at >= w->source->end)
 		return 0;
 	w->header = (struct wm_perf_header){0};
-	got = look(w, WM_PERF_HEADER_BYTES, &p);
+	got = perfdata_walk_look(w, WM_PERF_HEADER_BYTES, &p);
 	if (got == 1) {
 		w->header = wm_perf_header_get(p, w->pd->swap);
 		if (!wm_pd_sane(&w->header))
 			return broken(w, "not a valid record");
-		got = look(w, w->header.size, &p);
+		got = perfdata_walk_look(w, w->header.size, &p);
 	}
 	if (got == 0)
 		return broken(w, "the data ends inside a record");

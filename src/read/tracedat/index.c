@@ -61,7 +61,7 @@ static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cur
 	};
 }
 
-static int add_loss(struct indexing *x, const struct wm_page_cursor *c)
+static int tracedat_index_add_loss(struct indexing *x, const struct wm_page_cursor *c)
 {
 	struct wm_trace *t = x->td->trace;
 	int64_t end = wm_td_ns(x->td, x->cpu, c->begin);
@@ -99,7 +99,7 @@ static bool is_event(struct indexing *x, const struct wm_page_cursor *c, uint64_
 	return false;
 }
 
-static uint64_t place_of(const struct indexing *x, uint32_t i, size_t offset)
+static uint64_t tracedat_index_place_of(const struct indexing *x, uint32_t i, size_t offset)
 {
 	return x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes + offset;
 }
@@ -129,9 +129,10 @@ static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 	int got;
 
 	while ((got = wm_td_page_next(x->td, x->cpu, c, &ns)) == 1)
-		x->packet.nr_events += is_event(x, c, place_of(x, i, wm_page_offset(c)));
+		x->packet.nr_events +=
+		    is_event(x, c, tracedat_index_place_of(x, i, wm_page_offset(c)));
 	if (got < 0)
-		wm_trace_fault(x->td->trace, "", place_of(x, i, wm_page_offset(c)),
+		wm_trace_fault(x->td->trace, "", tracedat_index_place_of(x, i, wm_page_offset(c)),
 			       "not a valid record: the rest of the page (%zu bytes) is left out",
 			       (size_t)(c->end - c->at));
 	x->packet.end_ns = x->last_ns = ns;
@@ -139,7 +140,8 @@ static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 	x->any = true;
 }
 
-static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, size_t bytes)
+static int tracedat_index_add_page(struct indexing *x, uint32_t i, const unsigned char *page,
+				   size_t bytes)
 {
 	struct wm_diag why = {.offset = 0};
 	struct wm_page_cursor c;
@@ -147,12 +149,12 @@ static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, s
 	int err;
 
 	if (wm_page_open(&c, &x->td->layout, page, bytes, &why)) {
-		wm_trace_fault(x->td->trace, "", place_of(x, i, (size_t)why.offset), "%s",
-			       why.sentence);
+		wm_trace_fault(x->td->trace, "", tracedat_index_place_of(x, i, (size_t)why.offset),
+			       "%s", why.sentence);
 		return close_packet(x);
 	}
 	if (!c.committed && !c.lost)
-		wm_trace_fault(x->td->trace, "", place_of(x, i, 0),
+		wm_trace_fault(x->td->trace, "", tracedat_index_place_of(x, i, 0),
 			       "a page without records: its events are lost");
 	if (!c.committed && !c.lost && !x->open)
 		return 0;
@@ -160,7 +162,7 @@ static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, s
 	    (x->open && !x->packed && nr >= WM_TD_PACKET_PAGES)) {
 		err = close_packet(x);
 		if (!err && c.lost)
-			err = add_loss(x, &c);
+			err = tracedat_index_add_loss(x, &c);
 		if (err)
 			return err;
 	}
@@ -179,12 +181,12 @@ static int add_pages(struct indexing *x, size_t bytes)
 	int err = 0;
 
 	for (size_t at = 0; !err && at < bytes; at += size)
-		err = add_page(x, (uint32_t)(at / size), x->data + at,
-			       bytes - at < size ? bytes - at : size);
+		err = tracedat_index_add_page(x, (uint32_t)(at / size), x->data + at,
+					      bytes - at < size ? bytes - at : size);
 	return err ? err : close_packet(x);
 }
 
-static int reserve(struct indexing *x, size_t bytes)
+static int tracedat_index_reserve(struct indexing *x, size_t bytes)
 {
 	if (bytes <= x->room)
 		return 0;
@@ -198,7 +200,7 @@ static int index_plain(struct indexing *x)
 {
 	const struct wm_td_cpu *c = x->cpu;
 	uint64_t window = (uint64_t)c->page_bytes * WM_TD_PACKET_PAGES;
-	int err = reserve(x, window);
+	int err = tracedat_index_reserve(x, window);
 
 	for (uint64_t at = 0; !err && at < c->bytes; at += window) {
 		uint64_t bytes = c->bytes - at < window ? c->bytes - at : window;
@@ -221,7 +223,8 @@ struct chunk {
  * Reads the header of the chunk at `at`. Returns 1, 0 when it is invalid and a fault was reported,
  * or -errno.
  */
-static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chunk *ret)
+static int tracedat_index_read_chunk(struct indexing *x, uint64_t at, uint64_t end,
+				     struct chunk *ret)
 {
 	unsigned char head[CHUNK_HEADER_BYTES];
 	int err = -ENODATA;
@@ -249,7 +252,7 @@ static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chun
 static int index_chunk(struct indexing *x, const struct chunk *c)
 {
 	unsigned char *from = malloc(c->packed ? c->packed : 1);
-	int err = from ? reserve(x, c->bytes) : -ENOMEM;
+	int err = from ? tracedat_index_reserve(x, c->bytes) : -ENOMEM;
 
 	if (!err)
 		err = wm_td_pread(x->td, from, c->packed, c->at);
@@ -284,7 +287,7 @@ static int index_packed(struct indexing *x)
 		return err;
 	for (uint32_t left = wm_get_u32(head, x->td->machine.swap); !err && left; left--) {
 		struct chunk chunk = {0};
-		int got = read_chunk(x, at, end, &chunk);
+		int got = tracedat_index_read_chunk(x, at, end, &chunk);
 
 		if (!got) /* the fault is reported; later chunks cannot be located */
 			got = wm_claims_add(&x->td->claims, c->offset, end - c->offset);
@@ -329,7 +332,7 @@ static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 	return c->bytes > 0;
 }
 
-static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
+static int tracedat_index_add_stream(struct wm_td *td, struct wm_td_cpu *c)
 {
 	struct wm_stream *s = wm_arena_get(&td->trace->arena, sizeof(*s));
 
@@ -371,7 +374,7 @@ int wm_td_index(struct wm_td *td)
 
 		if (!check_place(td, c))
 			continue;
-		err = add_stream(td, c);
+		err = tracedat_index_add_stream(td, c);
 		x.cpu = c;
 		x.stream = c->stream;
 		x.packed = 0;

@@ -66,8 +66,8 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 }
 
 /* Adds the format of an event. When it cannot be parsed, only the events of this type are lost. */
-static int add_format(struct wm_td *td, struct wm_td_in *in, const char *system,
-		      struct wm_diag *diag)
+static int tracedat_meta_add_format(struct wm_td *td, struct wm_td_in *in, const char *system,
+				    struct wm_diag *diag)
 {
 	struct wm_diag why = {.offset = 0};
 	uint64_t bytes = wm_td_u64(in), at = wm_td_offset(in);
@@ -84,8 +84,8 @@ static int add_format(struct wm_td *td, struct wm_td_in *in, const char *system,
 	return 0;
 }
 
-static int add_formats(struct wm_td *td, struct wm_td_in *in, const char *system,
-		       struct wm_diag *diag)
+static int tracedat_meta_add_formats(struct wm_td *td, struct wm_td_in *in, const char *system,
+				     struct wm_diag *diag)
 {
 	uint64_t at = wm_td_offset(in);
 	uint32_t nr = wm_td_u32(in);
@@ -96,13 +96,13 @@ static int add_formats(struct wm_td *td, struct wm_td_in *in, const char *system
 				   "it claims %u events of '%s', the limit is %u", nr, system,
 				   EVENTS_MAX);
 	for (uint32_t i = 0; !err && i < nr; i++)
-		err = add_format(td, in, system, diag);
+		err = tracedat_meta_add_format(td, in, system, diag);
 	return err ? err : wm_td_verdict(in, "event formats", diag);
 }
 
 int wm_td_read_ftrace(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
-	return add_formats(td, in, "ftrace", diag);
+	return tracedat_meta_add_formats(td, in, "ftrace", diag);
 }
 
 int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
@@ -118,15 +118,16 @@ int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *di
 				   SYSTEMS_MAX);
 	for (uint32_t i = 0; !err && i < nr; i++) {
 		(void)wm_td_text(in, system);
-		err = add_formats(td, in, system, diag);
+		err = tracedat_meta_add_formats(td, in, system, diag);
 	}
 	return err ? err : wm_td_verdict(in, "event formats", diag);
 }
 
 /* Reads a size of `width` bytes and the text, and passes it to `add`. */
-static int read_text(struct wm_td *td, struct wm_td_in *in, unsigned width, const char *what,
-		     int (*add)(struct wm_kformats *k, const char *text, size_t bytes),
-		     struct wm_diag *diag)
+static int
+tracedat_meta_read_text(struct wm_td *td, struct wm_td_in *in, unsigned width, const char *what,
+			int (*add)(struct wm_kformats *k, const char *text, size_t bytes),
+			struct wm_diag *diag)
 {
 	uint64_t bytes = width == 4 ? wm_td_u32(in) : wm_td_u64(in);
 	const unsigned char *text = wm_td_take(in, bytes);
@@ -142,7 +143,7 @@ int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *d
 {
 	td->kallsyms_at = wm_td_offset(in);
 	td->kallsyms_in_section = in->mem != NULL;
-	return read_text(td, in, 4, "symbols", wm_kformats_add_symbols, diag);
+	return tracedat_meta_read_text(td, in, 4, "symbols", wm_kformats_add_symbols, diag);
 }
 
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
@@ -176,12 +177,14 @@ int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
-	return read_text(td, in, 4, "texts of trace_printk()", wm_kformats_add_printk, diag);
+	return tracedat_meta_read_text(td, in, 4, "texts of trace_printk()", wm_kformats_add_printk,
+				       diag);
 }
 
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
-	return read_text(td, in, 8, "names of processes", wm_kformats_add_comms, diag);
+	return tracedat_meta_read_text(td, in, 8, "names of processes", wm_kformats_add_comms,
+				       diag);
 }
 
 int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,

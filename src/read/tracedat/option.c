@@ -37,7 +37,7 @@ int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu)
 }
 
 /* Takes the whole option as text. */
-static int option_text(struct wm_td_in *in, char **ret)
+static int tracedat_option_text(struct wm_td_in *in, char **ret)
 {
 	uint64_t bytes = in->end - in->at;
 	const unsigned char *p = wm_td_take(in, bytes);
@@ -46,10 +46,10 @@ static int option_text(struct wm_td_in *in, char **ret)
 	return *ret || in->failed ? 0 : -ENOMEM;
 }
 
-static int add_word(struct wm_td *td, const char *key, struct wm_td_in *in)
+static int tracedat_option_add_word(struct wm_td *td, const char *key, struct wm_td_in *in)
 {
 	char *text = NULL;
-	int err = option_text(in, &text);
+	int err = tracedat_option_text(in, &text);
 
 	if (!err && text) {
 		text[strcspn(text, "\n")] = 0;
@@ -63,7 +63,7 @@ static int add_word(struct wm_td *td, const char *key, struct wm_td_in *in)
 static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 {
 	char *text = NULL, *open, *close;
-	int err = option_text(in, &text);
+	int err = tracedat_option_text(in, &text);
 
 	open = text ? strchr(text, '[') : NULL;
 	close = open ? strchr(open, ']') : NULL;
@@ -80,7 +80,7 @@ static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 static int add_offset(struct wm_td *td, struct wm_td_in *in, int64_t unit, bool is_epoch)
 {
 	char *text = NULL;
-	int err = option_text(in, &text);
+	int err = tracedat_option_text(in, &text);
 	long long value;
 	int64_t ns;
 
@@ -104,7 +104,7 @@ static void take_tsc(struct wm_td *td, struct wm_td_in *in)
 	td->shift = shift;
 }
 
-static int keep(struct wm_td *td, uint16_t id, const struct wm_td_in *in)
+static int tracedat_option_keep(struct wm_td *td, uint16_t id, const struct wm_td_in *in)
 {
 	struct wm_arena *a = &td->trace->arena;
 	uint64_t bytes = in->end - in->at;
@@ -124,7 +124,7 @@ static int keep(struct wm_td *td, uint16_t id, const struct wm_td_in *in)
 
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag)
 {
-	int err = keep(td, id, in);
+	int err = tracedat_option_keep(td, id, in);
 
 	if (err)
 		return err;
@@ -136,9 +136,9 @@ int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct
 	case WM_TD_OPTION_TRACECLOCK:
 		return add_clock_name(td, in);
 	case WM_TD_OPTION_UNAME:
-		return add_word(td, "uname", in);
+		return tracedat_option_add_word(td, "uname", in);
 	case WM_TD_OPTION_VERSION:
-		return add_word(td, "tracer_version", in);
+		return tracedat_option_add_word(td, "tracer_version", in);
 	case WM_TD_OPTION_CPUCOUNT:
 		td->cpu_count = wm_td_u32(in);
 		return 0;

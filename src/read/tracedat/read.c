@@ -42,7 +42,7 @@ void wm_td_reader_destroy(struct wm_packet_reader *r)
 	free(r);
 }
 
-static int reserve(unsigned char **data, size_t *room, size_t bytes)
+static int tracedat_read_reserve(unsigned char **data, size_t *room, size_t bytes)
 {
 	if (bytes <= *room)
 		return 0;
@@ -64,9 +64,9 @@ static int load_packed(struct wm_packet_reader *r, size_t *ret_bytes)
 	if (!err && bytes > WM_TD_CHUNK_MAX)
 		err = -EBADMSG;
 	if (!err)
-		err = reserve(&r->packed, &r->packed_room, p->bytes);
+		err = tracedat_read_reserve(&r->packed, &r->packed_room, p->bytes);
 	if (!err)
-		err = reserve(&r->data, &r->room, bytes);
+		err = tracedat_read_reserve(&r->data, &r->room, bytes);
 	if (!err)
 		err = wm_td_pread(r->td, r->packed, p->bytes, p->offset);
 	if (!err && !wm_td_unpack(r->td->codec, r->data, bytes, r->packed, p->bytes))
@@ -82,7 +82,7 @@ static int load_plain(struct wm_packet_reader *r, size_t *ret_bytes)
 
 	if (bytes > end - r->packet->offset)
 		bytes = end - r->packet->offset;
-	err = reserve(&r->data, &r->room, bytes);
+	err = tracedat_read_reserve(&r->data, &r->room, bytes);
 	*ret_bytes = bytes;
 	return err ? err : wm_td_pread(r->td, r->data, bytes, r->packet->offset);
 }
@@ -129,7 +129,7 @@ static bool next_page(struct wm_packet_reader *r)
 	return r->in_page;
 }
 
-static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
+static int tracedat_read_add_event(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	const struct wm_page_cursor *c = &r->page;
 	uint32_t id = c->bytes >= 2 ? wm_get_u16(c->data, c->swap) : UINT16_MAX;
@@ -178,7 +178,7 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 }
 
 /* Called after the last page: reports when events are missing. */
-static void finish(struct wm_packet_reader *r)
+static void tracedat_read_finish(struct wm_packet_reader *r)
 {
 	if (r->end && r->nr_read < r->packet->nr_events)
 		wm_trace_fault(r->td->trace, "", r->packet->offset,
@@ -193,14 +193,14 @@ int wm_td_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 		int err;
 
 		if (!next_page(r)) {
-			finish(r);
+			tracedat_read_finish(r);
 			break;
 		}
 		if (wm_td_page_next(r->td, r->cpu, &r->page, &r->last_ns) != 1) {
 			r->in_page = false; /* damaged; the index reported it */
 			continue;
 		}
-		err = add_event(r, b);
+		err = tracedat_read_add_event(r, b);
 		if (err)
 			return err;
 	}

@@ -15,12 +15,13 @@
 
 static const unsigned char magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
-static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
+static bool tracedat_probe(const char *path, bool is_folder, const unsigned char *head,
+			   size_t bytes)
 {
 	return !is_folder && bytes > sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
 }
 
-static int open_file(struct wm_td *td, struct wm_diag *diag)
+static int tracedat_open_file(struct wm_td *td, struct wm_diag *diag)
 {
 	struct stat st;
 
@@ -43,7 +44,7 @@ static int make_clock(struct wm_td *td)
 }
 
 /* Reads the fields after the magic: version, byte order, widths. */
-static int read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
+static int tracedat_read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
 	char version[WM_TD_STRING_MAX];
 	const unsigned char *p;
@@ -82,13 +83,13 @@ static int tell_unclaimed(struct wm_td *td)
 	return wm_claims_tell(&td->claims, &of);
 }
 
-static int read_all(struct wm_td *td, struct wm_diag *diag)
+static int tracedat_read_all(struct wm_td *td, struct wm_diag *diag)
 {
 	struct wm_td_in in;
 	int err;
 
 	wm_td_in_file(&in, td, 0);
-	err = read_head(td, &in, diag);
+	err = tracedat_read_head(td, &in, diag);
 	if (!err)
 		err =
 		    td->version == 6 ? wm_td_read_v6(td, &in, diag) : wm_td_read_v7(td, &in, diag);
@@ -117,11 +118,11 @@ static int open_tracedat(struct wm_trace *t, const char *path, struct wm_diag *d
 	td->fd = -1;
 	if (diag)
 		diag->sentence[0] = 0;
-	err = open_file(td, diag);
+	err = tracedat_open_file(td, diag);
 	if (!err)
 		err = make_clock(td);
 	if (!err)
-		err = read_all(td, diag);
+		err = tracedat_read_all(td, diag);
 	if (err && diag && !diag->sentence[0])
 		wm_diag_set(diag, err, path, 0, "cannot be read: %s", strerror(-err));
 	return err;
@@ -138,7 +139,7 @@ static void close_tracedat(struct wm_trace *t)
 	wm_kformats_destroy(td->formats);
 }
 
-static const char *comm(const struct wm_trace *t, const struct wm_event *e)
+static const char *tracedat_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_td *td = t->own;
 	const char *name;
@@ -149,7 +150,7 @@ static const char *comm(const struct wm_trace *t, const struct wm_event *e)
 	return name ? name : "";
 }
 
-static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool tracedat_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
 {
 	const struct wm_td *td = t->own;
 	const struct wm_td_event *own = e->type->own;
@@ -167,14 +168,14 @@ static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_
 
 const struct wm_reader_ops wm_tracedat_ops = {
     .name = "trace.dat",
-    .probe = probe,
+    .probe = tracedat_probe,
     .open = open_tracedat,
     .close = close_tracedat,
     .reader_create = wm_td_reader_create,
     .reader_begin = wm_td_reader_begin,
     .reader_read = wm_td_reader_read,
     .reader_destroy = wm_td_reader_destroy,
-    .comm = comm,
-    .print = print,
+    .comm = tracedat_comm,
+    .print = tracedat_print,
     .kallsyms = wm_td_kallsyms,
 };

@@ -13,7 +13,7 @@ typedef int read_fn(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 static read_fn *const parts[] = {wm_td_read_header_info, wm_td_read_ftrace, wm_td_read_formats,
 				 wm_td_read_kallsyms,    wm_td_read_printk, wm_td_read_comms};
 
-static int add_buffer(struct wm_td *td, struct wm_td_in *in)
+static int tracedat_v6_add_buffer(struct wm_td *td, struct wm_td_in *in)
 {
 	char name[WM_TD_STRING_MAX];
 	uint64_t offset = wm_td_u64(in);
@@ -22,7 +22,7 @@ static int add_buffer(struct wm_td *td, struct wm_td_in *in)
 	return in->failed ? 0 : wm_td_add_buffer(td, name, offset);
 }
 
-static int read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
+static int tracedat_v6_read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
 	for (uint32_t i = 0; i < OPTIONS_MAX; i++) {
 		uint16_t id = wm_td_u16(in);
@@ -39,7 +39,7 @@ static int read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *d
 		if (!data)
 			return wm_td_verdict(in, "options", diag);
 		wm_td_in_memory(&option, td, data, bytes, at);
-		err = id == WM_TD_OPTION_BUFFER ? add_buffer(td, &option)
+		err = id == WM_TD_OPTION_BUFFER ? tracedat_v6_add_buffer(td, &option)
 						: wm_td_read_option(td, id, &option, diag);
 		if (err)
 			return err;
@@ -131,7 +131,7 @@ int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	td->cpu_count = wm_td_u32(in);
 	err = read_kind(td, in, kind, diag);
 	if (!err && memcmp(kind, "options  ", KIND_BYTES) == 0) {
-		err = read_options(td, in, diag);
+		err = tracedat_v6_read_options(td, in, diag);
 		if (!err)
 			err = read_kind(td, in, kind, diag);
 	}

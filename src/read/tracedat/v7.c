@@ -50,7 +50,7 @@ static int claim_section(struct wm_td *td, uint64_t offset)
 				   id == SECTION_BUFFER ? WM_TD_SECTION_HEAD : bytes);
 }
 
-static int add_buffer(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
+static int tracedat_v7_add_buffer(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
 	char name[WM_TD_STRING_MAX], clock[WM_TD_STRING_MAX];
 	uint64_t offset = wm_td_u64(in);
@@ -84,7 +84,7 @@ static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm
 		       struct wm_diag *diag)
 {
 	if (id == WM_TD_OPTION_BUFFER)
-		return add_buffer(td, option, diag);
+		return tracedat_v7_add_buffer(td, option, diag);
 	if (id >= WM_TD_OPTION_PARTS && id < WM_TD_OPTION_PARTS + WM_TD_NR_PARTS) {
 		td->part_at[id - WM_TD_OPTION_PARTS] = wm_td_u64(option);
 		return wm_td_verdict(option, "options", diag);
@@ -94,7 +94,7 @@ static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm
 }
 
 /* Reads one section of options, and stores the offset of the next one in `chain`. */
-static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
+static int tracedat_v7_read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 {
 	uint64_t at = c->next;
 	struct wm_td_in in;
@@ -128,7 +128,7 @@ static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 	return err;
 }
 
-static int read_sections(struct wm_td *td, struct wm_diag *diag)
+static int tracedat_v7_read_sections(struct wm_td *td, struct wm_diag *diag)
 {
 	for (size_t i = 0; i < WM_TD_NR_PARTS; i++) {
 		struct wm_td_in in;
@@ -213,10 +213,10 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		if (i >= CHAIN_MAX)
 			return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)c.next,
 					   "more than %u sections of options", CHAIN_MAX);
-		err = read_options(td, &c, diag);
+		err = tracedat_v7_read_options(td, &c, diag);
 	}
 	if (!err)
-		err = read_sections(td, diag);
+		err = tracedat_v7_read_sections(td, diag);
 	if (!err && !td->nr_buffers && c.nr_texts)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, 0,
 				   "it has the text of a latency tracer and no events; 'trace-cmd "

@@ -8,7 +8,7 @@
 
 /* --- input line -------------------------------------------------------------------------- */
 
-static void draw_line(struct wm_browse *b, const char *what, const char *text)
+static void browse_ask_draw_line(struct wm_browse *b, const char *what, const char *text)
 {
 	int rows, columns, x, over;
 
@@ -53,7 +53,7 @@ bool wm_browse_ask(struct wm_browse *b, const char *what, char *text)
 	while (!b->leave) {
 		uint32_t key;
 
-		draw_line(b, what, text);
+		browse_ask_draw_line(b, what, text);
 		key = wm_browse_key(b);
 		if (key == WM_KEY_ENTER)
 			return true;
@@ -77,7 +77,7 @@ struct page {
 	int top, nr_lines, rows;
 };
 
-static int count_lines(const struct wm_text *text)
+static int browse_ask_count_lines(const struct wm_text *text)
 {
 	int nr = 0;
 
@@ -144,7 +144,7 @@ static bool move(struct page *p, uint32_t key)
 
 void wm_browse_page(struct wm_browse *b, const char *title, const struct wm_text *text)
 {
-	struct page p = {.title = title, .text = text, .nr_lines = count_lines(text)};
+	struct page p = {.title = title, .text = text, .nr_lines = browse_ask_count_lines(text)};
 
 	do
 		draw_page(b, &p);

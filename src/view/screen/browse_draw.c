@@ -24,27 +24,27 @@
 
 /* --- widths --------------------------------------------------------------------------- */
 
-static unsigned make_cell(struct wm_browse *b, const struct wm_result_table *t, uint32_t column,
-			  const struct wm_result_row *row)
+static unsigned browse_draw_make_cell(struct wm_browse *b, const struct wm_result_table *t,
+				      uint32_t column, const struct wm_result_row *row)
 {
 	wm_text_cut(&b->text, 0);
 	wm_result_view_cell(&b->text, t->columns[column].kind, &row->cells[column]);
 	return b->text.bytes ? wm_terminal_width(b->t, b->text.data, b->text.bytes) : 0;
 }
 
-static void measure_rows(struct wm_browse *b, struct wm_browse_table *t,
-			 const struct wm_result_row *row)
+static void browse_draw_measure_rows(struct wm_browse *b, struct wm_browse_table *t,
+				     const struct wm_result_row *row)
 {
 	for (; row; row = row->next) {
 		if (row->kind != WM_ROW_PLAIN)
 			continue;
 		for (uint32_t i = 0; i < t->nr_columns; i++) {
-			unsigned width = make_cell(b, t->outline.table, i, row);
+			unsigned width = browse_draw_make_cell(b, t->outline.table, i, row);
 
 			if (width > t->widths[i])
 				t->widths[i] = width;
 		}
-		measure_rows(b, t, row->first);
+		browse_draw_measure_rows(b, t, row->first);
 	}
 }
 
@@ -57,7 +57,7 @@ void wm_browse_measure(struct wm_browse *b, struct wm_browse_table *t)
 	for (uint32_t i = 0; i < t->nr_columns; i++)
 		t->widths[i] =
 		    wm_terminal_width(b->t, from->columns[i].title, strlen(from->columns[i].title));
-	measure_rows(b, t, from->first);
+	browse_draw_measure_rows(b, t, from->first);
 	for (uint32_t i = 0; i + 1 < t->nr_columns; i++)
 		if (t->widths[i] > WIDTH_MAX)
 			t->widths[i] = WIDTH_MAX;
@@ -65,14 +65,14 @@ void wm_browse_measure(struct wm_browse *b, struct wm_browse_table *t)
 
 /* --- lines of the table --------------------------------------------------------------- */
 
-static unsigned ink_of(double share)
+static unsigned browse_draw_ink_of(double share)
 {
 	return share >= HOT_SHARE ? WM_INK_HOT : share >= WARM_SHARE ? WM_INK_WARM : WM_INK_PLAIN;
 }
 
 /* Text is left-aligned, numbers are right-aligned; returns where the next column begins. */
-static int put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32_t i, int y, int x,
-		    unsigned width, unsigned ink)
+static int browse_draw_put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32_t i,
+				int y, int x, unsigned width, unsigned ink)
 {
 	bool last = i + 1 == t->nr_columns;
 	bool left = t->outline.table->columns[i].kind == WM_CELL_TEXT;
@@ -87,8 +87,8 @@ static int put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32
 	return end + 2;
 }
 
-static void draw_row(struct wm_browse *b, const struct wm_browse_table *t,
-		     const struct wm_outline_line *l, int y, unsigned cursor)
+static void browse_draw_row(struct wm_browse *b, const struct wm_browse_table *t,
+			    const struct wm_outline_line *l, int y, unsigned cursor)
 {
 	const struct wm_result_column *columns = t->outline.table->columns;
 	int x = MARK_COLUMNS - t->left;
@@ -96,11 +96,12 @@ static void draw_row(struct wm_browse *b, const struct wm_browse_table *t,
 	(void)wm_terminal_put(b->t, y, -t->left, 0, wm_outline_opens(l) ? l->open ? "-" : "+" : " ",
 			      1, cursor | WM_INK_TITLE);
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
-		unsigned width = make_cell(b, t->outline.table, i, l->row), ink = WM_INK_PLAIN;
+		unsigned width = browse_draw_make_cell(b, t->outline.table, i, l->row),
+			 ink = WM_INK_PLAIN;
 
 		if (columns[i].kind == WM_CELL_SHARE)
-			ink = ink_of(l->row->cells[i].f);
-		x = put_cell(b, t, i, y, x, width, ink | cursor);
+			ink = browse_draw_ink_of(l->row->cells[i].f);
+		x = browse_draw_put_cell(b, t, i, y, x, width, ink | cursor);
 	}
 }
 
@@ -115,11 +116,11 @@ static void draw_call(struct wm_browse *b, const struct wm_browse_table *t,
 	(void)wm_terminal_put(b->t, y, x, 0, wm_outline_opens(l) ? l->open ? "-" : "+" : " ", 1,
 			      cursor | WM_INK_TITLE);
 	x = wm_terminal_put(b->t, y, x + MARK_COLUMNS, 0, share, strlen(share),
-			    ink_of(l->row->share) | cursor);
+			    browse_draw_ink_of(l->row->share) | cursor);
 	(void)wm_terminal_put(b->t, y, x, 0, l->row->label, strlen(l->row->label), cursor);
 }
 
-static void draw_line(struct wm_browse *b, struct wm_browse_table *t, uint32_t line, int y)
+static void browse_draw_line(struct wm_browse *b, struct wm_browse_table *t, uint32_t line, int y)
 {
 	const struct wm_outline_line *l = &t->outline.lines[line];
 	unsigned cursor = line == t->cursor ? WM_INK_CURSOR : 0;
@@ -129,7 +130,7 @@ static void draw_line(struct wm_browse *b, struct wm_browse_table *t, uint32_t l
 	if (l->row->kind == WM_ROW_CALL)
 		draw_call(b, t, l, y, cursor);
 	else
-		draw_row(b, t, l, y, cursor);
+		browse_draw_row(b, t, l, y, cursor);
 }
 
 static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, int y)
@@ -141,8 +142,8 @@ static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, in
 
 		wm_text_cut(&b->text, 0);
 		wm_text_str(&b->text, title);
-		x = put_cell(b, t, i, y, x, wm_terminal_width(b->t, title, strlen(title)),
-			     WM_INK_TITLE);
+		x = browse_draw_put_cell(
+		    b, t, i, y, x, wm_terminal_width(b->t, title, strlen(title)), WM_INK_TITLE);
 	}
 }
 
@@ -168,7 +169,7 @@ static void draw_lines(struct wm_browse *b, struct wm_browse_table *t, int y)
 
 	scroll(t, (uint32_t)b->body);
 	for (uint32_t i = 0; i < (uint32_t)b->body && t->top + i < t->outline.nr; i++)
-		draw_line(b, t, t->top + i, y + (int)i);
+		browse_draw_line(b, t, t->top + i, y + (int)i);
 	if (!t->outline.nr)
 		(void)wm_terminal_put(b->t, y, MARK_COLUMNS, 0, none, sizeof(none) - 1,
 				      WM_INK_FAINT);
@@ -176,14 +177,14 @@ static void draw_lines(struct wm_browse *b, struct wm_browse_table *t, int y)
 
 /* --- head and status line --------------------------------------------------------------- */
 
-static void put_text(struct wm_browse *b, int y, int x, unsigned ink)
+static void browse_draw_put_text(struct wm_browse *b, int y, int x, unsigned ink)
 {
 	if (b->text.bytes && !b->text.failed)
 		(void)wm_terminal_put(b->t, y, x, 0, b->text.data, b->text.bytes, ink);
 }
 
 /* Draws the title, such as "waymark report trace p.data events 590". */
-static void draw_bar(struct wm_browse *b, int y)
+static void browse_draw_bar(struct wm_browse *b, int y)
 {
 	const struct wm_result *r = wm_browse_level(b)->subject.result;
 
@@ -193,7 +194,7 @@ static void draw_bar(struct wm_browse *b, int y)
 		if (n->kind == WM_NOTE_FACT && strcmp(n->name, "command") != 0)
 			wm_text_f(&b->text, "  %s %s", n->name, n->text);
 	wm_terminal_fill(b->t, y, 0, WM_INK_BAR);
-	put_text(b, y, 0, WM_INK_BAR);
+	browse_draw_put_text(b, y, 0, WM_INK_BAR);
 }
 
 /* Shows losses, and the number of other notes. Returns the next row. */
@@ -209,7 +210,7 @@ static int draw_notes(struct wm_browse *b, int y)
 			continue;
 		wm_text_cut(&b->text, 0);
 		wm_text_f(&b->text, " %s: %s", n->name, n->text);
-		put_text(b, y++, 0, WM_INK_LOSS);
+		browse_draw_put_text(b, y++, 0, WM_INK_LOSS);
 		losses++;
 	}
 	if (!others)
@@ -217,7 +218,7 @@ static int draw_notes(struct wm_browse *b, int y)
 	wm_text_cut(&b->text, 0);
 	wm_text_f(&b->text, "%d note%s on missing or unknown data: press i to see %s", others,
 		  others == 1 ? "" : "s", others == 1 ? "it" : "them");
-	put_text(b, y, 0, WM_INK_FAINT);
+	browse_draw_put_text(b, y, 0, WM_INK_FAINT);
 	return y + 1;
 }
 
@@ -230,10 +231,10 @@ static void draw_table_title(struct wm_browse *b, const struct wm_browse_table *
 	wm_text_f(&b->text, " %s", title ? title : t->outline.table->name);
 	if (l->nr_tables > 1)
 		wm_text_f(&b->text, "  (table %u of %u: Tab)", l->at + 1, l->nr_tables);
-	put_text(b, y, 0, WM_INK_PLAIN);
+	browse_draw_put_text(b, y, 0, WM_INK_PLAIN);
 }
 
-static void add_filters(struct wm_text *text, const struct wm_outline *o)
+static void browse_draw_add_filters(struct wm_text *text, const struct wm_outline *o)
 {
 	for (uint32_t i = 0; i < o->nr_filters; i++) {
 		const struct wm_outline_filter *f = &o->filters[i];
@@ -259,13 +260,13 @@ static void draw_status(struct wm_browse *b, const struct wm_browse_table *t, in
 		if (t->outline.nr_shown != t->outline.table->nr_rows)
 			wm_text_f(&b->text, " (%u of %u rows)", t->outline.nr_shown,
 				  t->outline.table->nr_rows);
-		add_filters(&b->text, &t->outline);
+		browse_draw_add_filters(&b->text, &t->outline);
 		wm_text_str(&b->text, "  ? help  q leave");
 	} else {
 		wm_text_str(&b->text, " nothing to show  i notes  q leave");
 	}
 	wm_terminal_fill(b->t, y, 0, WM_INK_BAR);
-	put_text(b, y, 0, WM_INK_BAR);
+	browse_draw_put_text(b, y, 0, WM_INK_BAR);
 }
 
 void wm_browse_draw(struct wm_browse *b)
@@ -276,7 +277,7 @@ void wm_browse_draw(struct wm_browse *b)
 	wm_terminal_size(b->t, &rows, &columns);
 	wm_terminal_begin(b->t);
 	if (rows >= 5)
-		draw_bar(b, y++);
+		browse_draw_bar(b, y++);
 	if (rows >= 12)
 		y = draw_notes(b, y);
 	if (t && rows >= 6)

@@ -103,7 +103,7 @@ static void opened(struct wm_browse *b, int err)
 		b->err = err;
 }
 
-static void open_line(struct wm_browse *b, int how)
+static void browse_keys_open_line(struct wm_browse *b, int how)
 {
 	struct wm_outline_line *l = wm_browse_line(b);
 
@@ -116,7 +116,7 @@ static void open_line(struct wm_browse *b, int how)
 		       wm_outline_open(&wm_browse_table(b)->outline, wm_browse_table(b)->cursor));
 }
 
-static void close_line(struct wm_browse *b, int how)
+static void browse_keys_close_line(struct wm_browse *b, int how)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
 	struct wm_outline_line *l = wm_browse_line(b);
@@ -161,7 +161,7 @@ static void toggle_line(struct wm_browse *b, int how)
 	else if (l && l->open)
 		wm_outline_close(&wm_browse_table(b)->outline, wm_browse_table(b)->cursor);
 	else
-		open_line(b, 0);
+		browse_keys_open_line(b, 0);
 }
 
 static void open_below(struct wm_browse *b, int how)
@@ -200,7 +200,7 @@ static void open_or_close_all(struct wm_browse *b, int how)
 
 /* --- searching ------------------------------------------------------------------------ */
 
-static void find(struct wm_browse *b, int step)
+static void browse_keys_find(struct wm_browse *b, int step)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
 	uint32_t line;
@@ -226,7 +226,7 @@ static void search(struct wm_browse *b, int how)
 		return;
 	if (text[0])
 		memcpy(b->search, text, sizeof(text));
-	find(b, 1);
+	browse_keys_find(b, 1);
 }
 
 /* --- filtering rows -------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static void ask_limit(struct wm_browse *b, int how)
 
 /* --- other subjects -------------------------------------------------------------------- */
 
-static void annotate(struct wm_browse *b, int how)
+static void browse_keys_annotate(struct wm_browse *b, int how)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
 	struct wm_browse_function f = {0};
@@ -355,7 +355,7 @@ static void annotate(struct wm_browse *b, int how)
 		wm_browse_say(b, "%s", wm_words_of(err, &diag));
 }
 
-static void split(struct wm_browse *b, int how)
+static void browse_keys_split(struct wm_browse *b, int how)
 {
 	const struct wm_browse_table *t = wm_browse_table(b);
 	char keys[WM_BROWSE_TEXT_MAX];
@@ -399,7 +399,7 @@ static void go_back(struct wm_browse *b, int how)
 	}
 }
 
-static void leave(struct wm_browse *b, int how)
+static void browse_keys_leave(struct wm_browse *b, int how)
 {
 	if (b->level == WM_BROWSE_ROWS) {
 		b->leave = true;
@@ -455,14 +455,14 @@ static const struct action actions[] = {
      "Enter",
      "open or close the calls or rows below a row; on a jump: go to its target",
      toggle_line},
-    {{WM_KEY_RIGHT, '+', 'l'}, "Right + l", "open", open_line},
-    {{WM_KEY_LEFT, '-'}, "Left -", "close, or go to the parent line", close_line},
+    {{WM_KEY_RIGHT, '+', 'l'}, "Right + l", "open", browse_keys_open_line},
+    {{WM_KEY_LEFT, '-'}, "Left -", "close, or go to the parent line", browse_keys_close_line},
     {{'e'}, "e", "open everything below this line", open_below},
     {{'E'}, "E", "open everything", open_or_close_all, 1},
     {{'C', 'c'}, "C c", "close everything", open_or_close_all, -1},
     {{'/'}, "/", "search in the lines shown", search},
-    {{'n'}, "n", "the next match", find, 1},
-    {{'N'}, "N", "the previous match", find, -1},
+    {{'n'}, "n", "the next match", browse_keys_find, 1},
+    {{'N'}, "N", "the previous match", browse_keys_find, -1},
     {{'f'},
      "f",
      "show only rows with a text; COLUMN:TEXT for one column (comm, dso, sym)",
@@ -472,12 +472,12 @@ static const struct action actions[] = {
     {{'m'}, "m", "show only rows of this row's command", zoom, ZOOM_COMMAND},
     {{'P'}, "P", "show only rows of at least a percentage", ask_limit},
     {{WM_KEY_ESCAPE, WM_KEY_BACKSPACE}, "Esc Backspace", "undo the last filter", go_back},
-    {{'a'}, "a", "show the function's instructions", annotate},
+    {{'a'}, "a", "show the function's instructions", browse_keys_annotate},
     {{'H'}, "H", "the line with the next smaller share; after the last, the largest", next_hot},
-    {{'s'}, "s", "split rows by other keys: reads the trace again", split},
+    {{'s'}, "s", "split rows by other keys: reads the trace again", browse_keys_split},
     {{'i'}, "i", "contents of the trace, losses, addresses without names", show_notes},
     {{'?', 'h', WM_KEY_F1}, "? h F1", "this page", show_help},
-    {{'q'}, "q", "back; leave", leave},
+    {{'q'}, "q", "back; leave", browse_keys_leave},
 };
 
 #define NR_ACTIONS (sizeof(actions) / sizeof(actions[0]))

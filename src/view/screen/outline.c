@@ -13,7 +13,7 @@ bool wm_outline_opens(const struct wm_outline_line *l)
 	return l->row->first || l->row->more;
 }
 
-static int make_room(struct wm_outline *o, uint32_t at, uint32_t nr)
+static int outline_make_room(struct wm_outline *o, uint32_t at, uint32_t nr)
 {
 	if (nr > UINT32_MAX / 2 - o->nr)
 		return -ENOMEM;
@@ -54,8 +54,8 @@ static bool row_fits(const struct wm_outline *o, const struct wm_outline_filter 
  * Returns whether a row passes all filters. A filter matches if the row itself matches, or one
  * above it (`met`), or one below it.
  */
-static bool fits(const struct wm_outline *o, const struct wm_result_row *row, uint32_t met,
-		 uint32_t *ret_met)
+static bool outline_fits(const struct wm_outline *o, const struct wm_result_row *row, uint32_t met,
+			 uint32_t *ret_met)
 {
 	uint32_t all = (1u << o->nr_filters) - 1, below;
 
@@ -72,23 +72,23 @@ static bool fits(const struct wm_outline *o, const struct wm_result_row *row, ui
 	if (met == all)
 		return true;
 	for (const struct wm_result_row *part = row->first; part; part = part->next)
-		if (part->kind == WM_ROW_PLAIN && fits(o, part, met, &below))
+		if (part->kind == WM_ROW_PLAIN && outline_fits(o, part, met, &below))
 			return true;
 	return false;
 }
 
-static int fill(struct wm_outline *o)
+static int outline_fill(struct wm_outline *o)
 {
 	uint32_t met, at = 0;
 	int err;
 
 	o->nr = 0;
-	err = make_room(o, 0, o->table->nr_rows);
+	err = outline_make_room(o, 0, o->table->nr_rows);
 	if (err)
 		return err;
 	for (struct wm_result_row *row = o->table->first; row && (!o->most || at < o->most);
 	     row = row->next)
-		if (fits(o, row, 0, &met))
+		if (outline_fits(o, row, 0, &met))
 			o->lines[at++] = (struct wm_outline_line){.row = row, .met = met};
 	o->nr = o->nr_shown = at;
 	return 0;
@@ -102,7 +102,7 @@ int wm_outline_init(struct wm_outline *o, struct wm_result *result,
 		    void *own)
 {
 	*o = (struct wm_outline){.result = result, .table = table, .expand = expand, .own = own};
-	return fill(o);
+	return outline_fill(o);
 }
 
 void wm_outline_done(struct wm_outline *o)
@@ -113,16 +113,17 @@ void wm_outline_done(struct wm_outline *o)
 	*o = (struct wm_outline){0};
 }
 
-static bool goes_on_alone(const struct wm_result_row *row, const struct wm_result_row *above)
+static bool outline_goes_on_alone(const struct wm_result_row *row,
+				  const struct wm_result_row *above)
 {
 	return above->kind == WM_ROW_CALL && row->kind == WM_ROW_CALL && above->first == row &&
 	       !row->next && row->weight == above->weight;
 }
 
-static struct wm_outline_line below(const struct wm_outline_line *above, struct wm_result_row *row,
-				    uint32_t met)
+static struct wm_outline_line outline_below(const struct wm_outline_line *above,
+					    struct wm_result_row *row, uint32_t met)
 {
-	bool alone = goes_on_alone(row, above->row);
+	bool alone = outline_goes_on_alone(row, above->row);
 
 	return (struct wm_outline_line){
 	    .row = row,
@@ -144,15 +145,15 @@ static int open_one(struct wm_outline *o, uint32_t at)
 	if (above.row->more && o->expand)
 		err = o->expand(o->own, o->result, above.row);
 	for (const struct wm_result_row *r = above.row->first; r; r = r->next)
-		nr += fits(o, r, above.met, &met);
+		nr += outline_fits(o, r, above.met, &met);
 	if (!err)
-		err = make_room(o, at + 1, nr);
+		err = outline_make_room(o, at + 1, nr);
 	if (err)
 		return err;
 	o->lines[at].open = nr != 0;
 	for (struct wm_result_row *r = above.row->first; r; r = r->next)
-		if (fits(o, r, above.met, &met))
-			o->lines[++at] = below(&above, r, met);
+		if (outline_fits(o, r, above.met, &met))
+			o->lines[++at] = outline_below(&above, r, met);
 	return 0;
 }
 
@@ -185,7 +186,7 @@ struct gathered {
 	bool cut; /* there were more lines than `most` */
 };
 
-static bool push(struct gathered *g, struct wm_outline_line line)
+static bool outline_push(struct gathered *g, struct wm_outline_line line)
 {
 	if (g->nr == g->room) {
 		uint32_t room = g->room ? g->room * 2 : 1024;
@@ -210,7 +211,7 @@ static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_li
 	int err = 0;
 
 	line.open = false;
-	if (!push(g, line))
+	if (!outline_push(g, line))
 		return -ENOMEM;
 	if (!wm_outline_opens(&line) || g->cut)
 		return 0;
@@ -218,22 +219,23 @@ static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_li
 	if (line.row->more && o->expand)
 		err = o->expand(o->own, o->result, line.row);
 	for (struct wm_result_row *r = line.row->first; r && !err; r = r->next) {
-		if (!fits(o, r, line.met, &met))
+		if (!outline_fits(o, r, line.met, &met))
 			continue;
 		g->lines[at].open = true;
-		err = gather(o, g, below(&line, r, met));
+		err = gather(o, g, outline_below(&line, r, met));
 	}
 	return err;
 }
 
 /* Replaces the lines [from, to). */
-static int replace(struct wm_outline *o, uint32_t from, uint32_t to, const struct gathered *g)
+static int outline_replace(struct wm_outline *o, uint32_t from, uint32_t to,
+			   const struct gathered *g)
 {
 	int err;
 
 	memmove(o->lines + from, o->lines + to, (o->nr - to) * sizeof(*o->lines));
 	o->nr -= to - from;
-	err = make_room(o, from, g->nr);
+	err = outline_make_room(o, from, g->nr);
 	if (!err)
 		memcpy(o->lines + from, g->lines, g->nr * sizeof(*g->lines));
 	return err;
@@ -254,14 +256,14 @@ int wm_outline_open_all(struct wm_outline *o, uint32_t line)
 		if (!all || !o->lines[at].depth)
 			err = gather(o, &g, o->lines[at]);
 	if (!err)
-		err = replace(o, from, to, &g);
+		err = outline_replace(o, from, to, &g);
 	free(g.lines);
 	return err ? err : g.cut ? -E2BIG : 0;
 }
 
 int wm_outline_close_all(struct wm_outline *o)
 {
-	return fill(o);
+	return outline_fill(o);
 }
 
 uint32_t wm_outline_above(const struct wm_outline *o, uint32_t line)
@@ -292,7 +294,7 @@ int wm_outline_filter(struct wm_outline *o, uint32_t column, bool whole, const c
 	if (!copy)
 		return -ENOMEM;
 	o->filters[o->nr_filters++] = (struct wm_outline_filter){column, whole, copy};
-	return fill(o);
+	return outline_fill(o);
 }
 
 int wm_outline_unfilter(struct wm_outline *o)
@@ -300,14 +302,14 @@ int wm_outline_unfilter(struct wm_outline *o)
 	if (!o->nr_filters)
 		return -ENOENT;
 	free(o->filters[--o->nr_filters].text);
-	return fill(o);
+	return outline_fill(o);
 }
 
 int wm_outline_limit(struct wm_outline *o, double least, uint32_t most)
 {
 	o->least = least;
 	o->most = most;
-	return fill(o);
+	return outline_fill(o);
 }
 
 uint32_t wm_outline_column(const struct wm_result_table *t, const char *name)

@@ -90,7 +90,7 @@ static void choose_looks(struct wm_terminal *t, bool color)
 			t->looks[i] |= COLOR_PAIR(i);
 }
 
-static void settle(struct wm_terminal *t, bool color)
+static void terminal_settle(struct wm_terminal *t, bool color)
 {
 	(void)cbreak();
 	(void)noecho();
@@ -160,7 +160,7 @@ int wm_terminal_open(bool color, struct wm_terminal **ret, struct wm_diag *diag)
 		return no_such_terminal(diag);
 	}
 	wm_text_init(&t->safe);
-	settle(t, color);
+	terminal_settle(t, color);
 	*ret = t;
 	return 0;
 }
@@ -207,7 +207,7 @@ void wm_terminal_cursor(struct wm_terminal *t, int row, int column)
 	(void)curs_set(1);
 }
 
-static attr_t look_of(const struct wm_terminal *t, unsigned ink)
+static attr_t terminal_look_of(const struct wm_terminal *t, unsigned ink)
 {
 	unsigned plain = ink & ~(unsigned)WM_INK_CURSOR;
 	attr_t look = t->looks[plain < WM_INK_NR ? plain : WM_INK_PLAIN];
@@ -253,7 +253,7 @@ int wm_terminal_put(struct wm_terminal *t, int row, int column, int edge, const 
 	if (row < 0 || row >= nr_rows || t->safe.failed)
 		return column;
 	edge = edge > 0 && edge < nr_columns ? edge : nr_columns;
-	(void)wattrset(stdscr, (int)look_of(t, ink));
+	(void)wattrset(stdscr, (int)terminal_look_of(t, ink));
 	for (size_t at = 0; at < t->safe.bytes && column < edge;) {
 		int width;
 
@@ -270,9 +270,9 @@ void wm_terminal_fill(struct wm_terminal *t, int row, int column, unsigned ink)
 {
 	int nr_columns = getmaxx(stdscr);
 
-	(void)wattrset(stdscr, (int)look_of(t, ink));
+	(void)wattrset(stdscr, (int)terminal_look_of(t, ink));
 	if (column < nr_columns && row >= 0 && row < getmaxy(stdscr))
-		(void)mvwhline(stdscr, row, column < 0 ? 0 : column, ' ' | look_of(t, ink),
+		(void)mvwhline(stdscr, row, column < 0 ? 0 : column, ' ' | terminal_look_of(t, ink),
 			       nr_columns - (column < 0 ? 0 : column));
 	(void)wattrset(stdscr, A_NORMAL);
 }

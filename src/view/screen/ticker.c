@@ -26,7 +26,7 @@ struct drawing {
 	struct wm_text text;
 };
 
-static bool is_text(enum wm_cell_kind kind)
+static bool ticker_is_text(enum wm_cell_kind kind)
 {
 	return kind == WM_CELL_TEXT;
 }
@@ -39,7 +39,7 @@ static const char *cell_text(struct drawing *d, const struct wm_result_row *row,
 	return d->text.failed || !d->text.data ? "" : d->text.data;
 }
 
-static void measure(struct drawing *d)
+static void ticker_measure(struct drawing *d)
 {
 	uint64_t nr = 0;
 
@@ -74,23 +74,24 @@ static int next_line(struct drawing *d)
 	return (int)(line - d->k->top) + 1;
 }
 
-static int put(struct drawing *d, int y, int x, const char *text, unsigned ink)
+static int ticker_put(struct drawing *d, int y, int x, const char *text, unsigned ink)
 {
 	return wm_terminal_put(d->t, y, x, 0, text, strlen(text), ink);
 }
 
-static int put_cell(struct drawing *d, int y, int x, uint32_t c, const char *text, unsigned ink)
+static int ticker_put_cell(struct drawing *d, int y, int x, uint32_t c, const char *text,
+			   unsigned ink)
 {
 	unsigned width = wm_terminal_width(d->t, text, strlen(text));
 	int end = x + (int)d->widths[c];
 
-	if (!is_text(d->table->columns[c].kind) && width < d->widths[c])
+	if (!ticker_is_text(d->table->columns[c].kind) && width < d->widths[c])
 		x += (int)(d->widths[c] - width);
-	(void)put(d, y, x, text, ink);
+	(void)ticker_put(d, y, x, text, ink);
 	return end + 2;
 }
 
-static unsigned ink_of(double share)
+static unsigned ticker_ink_of(double share)
 {
 	return share >= HOT ? WM_INK_HOT : share >= WARM ? WM_INK_WARM : WM_INK_PLAIN;
 }
@@ -107,16 +108,16 @@ static void draw_calls(struct drawing *d, const struct wm_result_row *row, int d
 		if (y >= 0) {
 			d->text.bytes = 0;
 			wm_result_view_cell(&d->text, WM_CELL_SHARE, &share);
-			x = put(d, y, 4 + 2 * depth, d->text.data ? d->text.data : "",
-				ink_of(row->share));
-			(void)put(d, y, x + 1, row->label ? row->label : "", WM_INK_FAINT);
+			x = ticker_put(d, y, 4 + 2 * depth, d->text.data ? d->text.data : "",
+				       ticker_ink_of(row->share));
+			(void)ticker_put(d, y, x + 1, row->label ? row->label : "", WM_INK_FAINT);
 		}
 		draw_calls(d, row->first, depth + 1);
 	}
 }
 
 /* Makes the name that identifies a row: the texts of its keys. */
-static void name_of(struct drawing *d, const struct wm_result_row *row, char *name)
+static void ticker_name_of(struct drawing *d, const struct wm_result_row *row, char *name)
 {
 	size_t n = 0;
 
@@ -135,23 +136,24 @@ static void name_of(struct drawing *d, const struct wm_result_row *row, char *na
 	}
 }
 
-static void draw_row(struct drawing *d, struct wm_result_row *row)
+static void ticker_draw_row(struct drawing *d, struct wm_result_row *row)
 {
 	char name[WM_TICKER_NAME];
 	bool meant = d->row++ == d->k->cursor;
 	unsigned cursor = meant ? WM_INK_CURSOR : 0;
 	int y = next_line(d), x = 1;
 
-	name_of(d, row, name);
+	ticker_name_of(d, row, name);
 	if (meant)
 		strcpy(d->k->meant, name);
 	if (y >= 0 && meant)
 		wm_terminal_fill(d->t, y, 0, WM_INK_PLAIN | cursor);
 	for (uint32_t c = 0; c < d->nr_columns && y >= 0; c++)
-		x = put_cell(d, y, x, c, cell_text(d, row, c),
-			     (d->table->columns[c].kind == WM_CELL_SHARE ? ink_of(row->cells[c].f)
-									 : WM_INK_PLAIN) |
-				 cursor);
+		x = ticker_put_cell(d, y, x, c, cell_text(d, row, c),
+				    (d->table->columns[c].kind == WM_CELL_SHARE
+					 ? ticker_ink_of(row->cells[c].f)
+					 : WM_INK_PLAIN) |
+					cursor);
 	if (!d->k->open[0] || strcmp(d->k->open, name) != 0)
 		return;
 	if (d->p->expand && !row->first && d->p->expand(d->p->own, row))
@@ -165,14 +167,14 @@ static void draw_table(struct drawing *d)
 	int y = next_line(d), x = 1;
 
 	if (d->table->title && y >= 0)
-		(void)put(d, y, 0, d->table->title, WM_INK_FAINT);
+		(void)ticker_put(d, y, 0, d->table->title, WM_INK_FAINT);
 	y = next_line(d);
-	measure(d);
+	ticker_measure(d);
 	for (uint32_t c = 0; c < d->nr_columns && y >= 0; c++)
-		x = put_cell(d, y, x, c, d->table->columns[c].title, WM_INK_TITLE);
+		x = ticker_put_cell(d, y, x, c, d->table->columns[c].title, WM_INK_TITLE);
 	for (struct wm_result_row *r = d->table->first;
 	     r && (!d->p->max_rows || nr < d->p->max_rows); r = r->next, nr++)
-		draw_row(d, r);
+		ticker_draw_row(d, r);
 }
 
 static void draw_tables(struct drawing *d)
@@ -181,15 +183,15 @@ static void draw_tables(struct drawing *d)
 		int y = n->kind == WM_NOTE_FACT ? -1 : next_line(d);
 
 		if (y >= 0)
-			(void)put(d, y, 0, n->text,
-				  n->kind == WM_NOTE_LOSS ? WM_INK_LOSS : WM_INK_FAINT);
+			(void)ticker_put(d, y, 0, n->text,
+					 n->kind == WM_NOTE_LOSS ? WM_INK_LOSS : WM_INK_FAINT);
 	}
 	for (d->table = d->p->result->tables; d->table; d->table = d->table->next)
 		if (!d->p->but || strcmp(d->p->but, d->table->name) != 0)
 			draw_table(d);
 }
 
-static void draw_bar(struct wm_terminal *t, int y, const char *text, unsigned ink)
+static void ticker_draw_bar(struct wm_terminal *t, int y, const char *text, unsigned ink)
 {
 	wm_terminal_fill(t, y, 0, ink);
 	(void)wm_terminal_put(t, y, 0, 0, text, strlen(text), ink);
@@ -206,9 +208,9 @@ void wm_ticker_draw(struct wm_ticker *k, struct wm_terminal *t, const struct wm_
 	if (d.height > 2 && p->result)
 		draw_tables(&d);
 	else if (d.height > 2)
-		(void)put(&d, 2, 1, p->nothing, WM_INK_FAINT);
-	draw_bar(t, 0, p->above, p->loss ? WM_INK_LOSS : WM_INK_BAR);
-	draw_bar(t, d.height - 1, p->below, WM_INK_BAR);
+		(void)ticker_put(&d, 2, 1, p->nothing, WM_INK_FAINT);
+	ticker_draw_bar(t, 0, p->above, p->loss ? WM_INK_LOSS : WM_INK_BAR);
+	ticker_draw_bar(t, d.height - 1, p->below, WM_INK_BAR);
 	wm_terminal_show(t);
 	k->nr_rows = d.row;
 	k->page = d.height > 4 ? (uint32_t)d.height - 4 : 1;
@@ -224,7 +226,7 @@ void wm_ticker_page(struct wm_terminal *t, const char *const *lines, uint32_t nr
 	wm_terminal_show(t);
 }
 
-static uint32_t moved(const struct wm_ticker *k, int64_t by)
+static uint32_t ticker_moved(const struct wm_ticker *k, int64_t by)
 {
 	int64_t to = (int64_t)k->cursor + by;
 
@@ -244,7 +246,7 @@ bool wm_ticker_key(struct wm_ticker *k, uint32_t key)
 						      : 0;
 
 	if (by) {
-		k->cursor = moved(k, by);
+		k->cursor = ticker_moved(k, by);
 		/* Few lines precede the rows: leaves room for the lines after the cursor. */
 		k->top = k->cursor > k->page * 3 / 4 ? k->cursor - k->page * 3 / 4 : 0;
 		return true;

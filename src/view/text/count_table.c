@@ -26,7 +26,7 @@ static double in_unit(const struct wm_count_row *r)
 	return (double)r->value * (r->scale != 0 ? r->scale : 1);
 }
 
-static const char *value_text(const struct wm_count_row *r, char *buf)
+static const char *count_table_value_text(const struct wm_count_row *r, char *buf)
 {
 	if (r->unit)
 		(void)snprintf(buf, CELL_BYTES, "%.2f %.12s", in_unit(r), r->unit);
@@ -50,7 +50,7 @@ static void print_clean(FILE *out, const char *text, int width)
 
 /* ---- for users ----------------------------------------------------------------- */
 
-static bool is_shown(const struct wm_count_row *r)
+static bool count_table_is_shown(const struct wm_count_row *r)
 {
 	return !r->reason && !(r->minor && !r->raw && !r->value);
 }
@@ -61,10 +61,11 @@ void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *r
 	l->event = l->event < 5 ? 5 : l->event;
 	for (size_t i = 0; i < nr; i++) {
 		char cell[CELL_BYTES];
-		size_t value = strlen(value_text(&rows[i], cell)), event = strlen(rows[i].event);
+		size_t value = strlen(count_table_value_text(&rows[i], cell)),
+		       event = strlen(rows[i].event);
 		size_t where = rows[i].where ? strlen(rows[i].where) : 0;
 
-		if (!is_shown(&rows[i]))
+		if (!count_table_is_shown(&rows[i]))
 			continue;
 		l->value = value > l->value ? (unsigned)value : l->value;
 		l->event = event > l->event && event <= 60 ? (unsigned)event : l->event;
@@ -101,7 +102,7 @@ static void rate_text(const struct wm_count_row *r, char *buf)
 }
 
 /* Makes the text after the name: precision, rate, percentage of the time counted. */
-static void note_text(const struct wm_count_row *r, char *buf, size_t bytes)
+static void count_table_note_text(const struct wm_count_row *r, char *buf, size_t bytes)
 {
 	bool shared = r->running_ns < r->enabled_ns;
 	char spread[CELL_BYTES] = "", rate[CELL_BYTES], part[CELL_BYTES] = "";
@@ -121,10 +122,10 @@ static void print_row(FILE *out, const struct wm_count_layout *l, const struct w
 {
 	char cell[CELL_BYTES], note[3 * CELL_BYTES];
 
-	note_text(r, note, sizeof(note));
+	count_table_note_text(r, note, sizeof(note));
 	if (l->where)
 		print_clean(out, r->where ? r->where : "", (int)l->where + 2);
-	(void)fprintf(out, "%*s  ", (int)l->value, value_text(r, cell));
+	(void)fprintf(out, "%*s  ", (int)l->value, count_table_value_text(r, cell));
 	print_clean(out, r->event, *note ? (int)l->event : 0);
 	(void)fprintf(out, "%s\n", note);
 }
@@ -141,8 +142,8 @@ void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 	size_t left_out = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		left_out += !rows[i].reason && !is_shown(&rows[i]);
-		if (!is_shown(&rows[i]))
+		left_out += !rows[i].reason && !count_table_is_shown(&rows[i]);
+		if (!count_table_is_shown(&rows[i]))
 			continue;
 		print_time(out, l, time_ns);
 		print_row(out, l, &rows[i]);

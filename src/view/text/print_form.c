@@ -31,7 +31,7 @@ static bool flag(struct conversion *c, char f)
 	return which != NULL;
 }
 
-static uint32_t number(const char **s)
+static uint32_t print_form_number(const char **s)
 {
 	uint32_t n = 0;
 
@@ -44,7 +44,7 @@ static uint32_t number(const char **s)
 }
 
 /* Parses a conversion at its %. */
-static struct conversion parse(const char *percent)
+static struct conversion print_form_parse(const char *percent)
 {
 	struct conversion c = {.precision = -1};
 	const char *s = percent + 1;
@@ -55,14 +55,14 @@ static struct conversion parse(const char *percent)
 	if (c.star_width)
 		s++;
 	else
-		c.width = number(&s);
+		c.width = print_form_number(&s);
 	if (*s == '.') {
 		s++;
 		c.star_precision = *s == '*';
 		if (c.star_precision)
 			s++;
 		else
-			c.precision = (int32_t)number(&s);
+			c.precision = (int32_t)print_form_number(&s);
 	}
 	s += strspn(s, "hljztLq");
 	if (*s && strchr("diuxXocpsfFeEgGaAm%", *s))
@@ -84,7 +84,7 @@ static uint32_t columns(const char *s, size_t bytes)
 }
 
 /* Pads the text added since `from` to the width. */
-static void pad(struct wm_text *t, size_t from, const struct conversion *c)
+static void print_form_pad(struct wm_text *t, size_t from, const struct conversion *c)
 {
 	uint32_t have, fill;
 	size_t bytes;
@@ -128,7 +128,7 @@ struct value {
 	const struct wm_shape *shape;
 };
 
-static bool next(struct cursor *c, struct value *ret)
+static bool print_form_next(struct cursor *c, struct value *ret)
 {
 	while (c->index < c->fields->nr_pieces && c->at < c->end) {
 		const struct wm_piece *piece = &c->fields->pieces[c->index++];
@@ -149,19 +149,20 @@ static bool is_integer(const struct wm_type *t)
 }
 
 /* Returns the value as unsigned, without the bits beyond its type. */
-static uint64_t bits_of(const struct value *v)
+static uint64_t print_form_bits_of(const struct value *v)
 {
 	return v->type->bits < 64 ? v->item->u & ((UINT64_C(1) << v->type->bits) - 1) : v->item->u;
 }
 
-static void put_integer(struct wm_text *t, const struct conversion *c, const struct value *v)
+static void print_form_put_integer(struct wm_text *t, const struct conversion *c,
+				   const struct value *v)
 {
 	bool other_base = strchr("xXo", c->letter) != NULL;
 	bool is_signed = v->type->kind == WM_TYPE_SIGNED;
 	bool negative = !other_base && is_signed && v->item->s < 0;
 	uint64_t bits = negative                   ? 0 - v->item->u
 			: is_signed && !other_base ? v->item->u
-						   : bits_of(v);
+						   : print_form_bits_of(v);
 	const char *prefix = "";
 	char buf[32];
 	uint32_t have, zeros = 0;
@@ -182,7 +183,8 @@ static void put_integer(struct wm_text *t, const struct conversion *c, const str
 	wm_text_str(t, buf);
 }
 
-static void put_real(struct wm_text *t, const struct conversion *c, const struct value *v)
+static void print_form_put_real(struct wm_text *t, const struct conversion *c,
+				const struct value *v)
 {
 	int precision = c->precision > 40 ? 40 : c->precision;
 	double d = v->item->f;
@@ -218,7 +220,8 @@ static void put_real(struct wm_text *t, const struct conversion *c, const struct
 	wm_text_str(t, buf);
 }
 
-static void put_text(struct wm_text *t, const struct conversion *c, const struct value *v)
+static void print_form_put_text(struct wm_text *t, const struct conversion *c,
+				const struct value *v)
 {
 	size_t n = v->item->count;
 
@@ -228,7 +231,7 @@ static void put_text(struct wm_text *t, const struct conversion *c, const struct
 }
 
 /* Writes the default form. */
-static void put_own(struct wm_text *t, const struct value *v)
+static void print_form_put_own(struct wm_text *t, const struct value *v)
 {
 	struct wm_pen p;
 
@@ -238,30 +241,30 @@ static void put_own(struct wm_text *t, const struct value *v)
 	wm_pen_close(&p);
 }
 
-static void put(struct wm_text *t, const struct conversion *c, const struct value *v)
+static void print_form_put(struct wm_text *t, const struct conversion *c, const struct value *v)
 {
 	bool integer = is_integer(v->type);
 	const char *label = v->type->is_enum ? wm_type_label(v->type, v->item) : NULL;
 	size_t from = t->bytes;
 
 	if (strchr("diuxXo", c->letter) && integer) {
-		put_integer(t, c, v);
+		print_form_put_integer(t, c, v);
 	} else if (c->letter == 'c' && integer) {
 		char letter = (char)v->item->u;
 
 		wm_view_safe(t, &letter, 1, false);
 	} else if (c->letter == 'p' && integer) {
-		wm_view_hex(t, bits_of(v));
+		wm_view_hex(t, print_form_bits_of(v));
 	} else if (strchr("fFeEgGaA", c->letter) && v->type->kind == WM_TYPE_FLOAT) {
-		put_real(t, c, v);
+		print_form_put_real(t, c, v);
 	} else if (c->letter == 's' && v->type->kind == WM_TYPE_STRING) {
-		put_text(t, c, v);
+		print_form_put_text(t, c, v);
 	} else if (c->letter == 's' && label) {
 		wm_view_safe(t, label, strlen(label), false);
 	} else {
-		put_own(t, v);
+		print_form_put_own(t, v);
 	}
-	pad(t, from, c);
+	print_form_pad(t, from, c);
 }
 
 /* --- the form -------------------------------------------------------------------------- */
@@ -271,7 +274,7 @@ static bool star(struct cursor *cursor, int64_t *ret)
 {
 	struct value v;
 
-	if (!next(cursor, &v) || !is_integer(v.type))
+	if (!print_form_next(cursor, &v) || !is_integer(v.type))
 		return false;
 	*ret = v.item->s;
 	return true;
@@ -316,11 +319,12 @@ void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_sha
 		wm_view_safe(t, s, (size_t)((percent ? percent : end) - s), false);
 		if (!percent)
 			return;
-		c = parse(percent);
+		c = print_form_parse(percent);
 		if (c.letter == '%')
 			wm_text_char(t, '%');
-		else if (c.letter && c.letter != 'm' && stars(&cursor, &c) && next(&cursor, &v))
-			put(t, &c, &v);
+		else if (c.letter && c.letter != 'm' && stars(&cursor, &c) &&
+			 print_form_next(&cursor, &v))
+			print_form_put(t, &c, &v);
 		else
 			wm_view_safe(t, percent, c.bytes, false);
 		s = percent + c.bytes;

@@ -40,12 +40,12 @@ struct slice {
 	bool has_turn;
 };
 
-static bool failed(struct job *j)
+static bool render_failed(struct job *j)
 {
 	return __atomic_load_n(&j->err, __ATOMIC_RELAXED);
 }
 
-static void fail(struct job *j, int err)
+static void render_fail(struct job *j, int err)
 {
 	pthread_mutex_lock(&j->lock);
 	if (!j->err)
@@ -107,14 +107,14 @@ static void pass_turn(struct slice *s)
 }
 
 /* Called when the page has reached flush_at. */
-static int flush(struct slice *s)
+static int render_flush(struct slice *s)
 {
 	size_t share = WM_RENDER_AHEAD_BYTES / s->job->nr_threads;
 	bool must = s->page.text.bytes >= share || s->page.text.failed;
 
 	s->flush_at += WM_RENDER_FLUSH_BYTES;
 	if (!take_turn(s, must))
-		return failed(s->job) ? -ECANCELED : 0;
+		return render_failed(s->job) ? -ECANCELED : 0;
 	return write_out(s);
 }
 
@@ -134,7 +134,7 @@ static int write_events(struct slice *s)
 			continue;
 		wm_view_event_line(r->view, &s->page, trace, e);
 		if (s->page.text.bytes >= s->flush_at || s->page.text.failed)
-			err = flush(s);
+			err = render_flush(s);
 	}
 	return err ? err : got < 0 ? got : 0;
 }
@@ -167,7 +167,7 @@ static int do_slice(struct slice *s)
 	return err;
 }
 
-static void *work(void *data)
+static void *render_work(void *data)
 {
 	struct job *j = data;
 	struct wm_view_page page; /* one for all slices */
@@ -175,7 +175,7 @@ static void *work(void *data)
 	int err = 0;
 
 	wm_view_page_init(&page, true);
-	while (!err && !failed(j)) {
+	while (!err && !render_failed(j)) {
 		struct slice s = {
 		    .job = j, .page = page, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
 
@@ -188,7 +188,7 @@ static void *work(void *data)
 		merge = s.merge;
 	}
 	if (err)
-		fail(j, err);
+		render_fail(j, err);
 	wm_view_page_done(&page);
 	if (merge)
 		wm_merge_destroy(merge);
@@ -201,9 +201,9 @@ static void run_threads(struct job *j)
 	pthread_t *threads = calloc(n, sizeof(*threads));
 
 	for (; threads && started < n; started++)
-		if (pthread_create(&threads[started], NULL, work, j))
+		if (pthread_create(&threads[started], NULL, render_work, j))
 			break; /* the threads that exist render all slices */
-	(void)work(j);
+	(void)render_work(j);
 	for (uint32_t i = 1; threads && i < started; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
@@ -213,7 +213,7 @@ static void run_threads(struct job *j)
  * Divides the time into slices. There is a single one when events are skipped or limited, because
  * that requires counting in order.
  */
-static int cut(struct job *j)
+static int render_cut(struct job *j)
 {
 	const struct wm_render *r = j->r;
 	int64_t got;
@@ -236,7 +236,7 @@ static int cut(struct job *j)
 int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events)
 {
 	struct job j = {.r = r, .past = *past, .follows = past->any};
-	int err = cut(&j);
+	int err = render_cut(&j);
 
 	if (err)
 		return err;
@@ -253,7 +253,7 @@ int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *re
 
 /* --- the last events ------------------------------------------------------------------- */
 
-static int count(const struct wm_render *r, int64_t begin_ns, int64_t end_ns, uint64_t *ret)
+static int render_count(const struct wm_render *r, int64_t begin_ns, int64_t end_ns, uint64_t *ret)
 {
 	struct wm_merge_options o = {begin_ns, end_ns, r->wants};
 	struct wm_merge *m = wm_merge_create_on(r->timeline, &o);
@@ -282,7 +282,7 @@ int wm_render_tail(const struct wm_render *r, uint64_t nr, int64_t *ret_begin_ns
 	if (slices < 0)
 		return (int)slices;
 	for (i = slices; !err && i > 0 && found < nr; i--) {
-		err = count(r, cuts[i - 1], cuts[i], &more);
+		err = render_count(r, cuts[i - 1], cuts[i], &more);
 		found += more;
 	}
 	*ret_begin_ns = cuts[i];

@@ -12,7 +12,8 @@
 
 static const char *const note_kinds[] = {"fact", "loss", "problem"};
 
-static void put_cell(struct wm_json *j, const struct wm_result_column *c, const union wm_cell *cell)
+static void result_json_put_cell(struct wm_json *j, const struct wm_result_column *c,
+				 const union wm_cell *cell)
 {
 	switch (c->kind) {
 	case WM_CELL_TEXT:
@@ -32,7 +33,8 @@ static void put_cell(struct wm_json *j, const struct wm_result_column *c, const 
 	}
 }
 
-static void put_calls(struct wm_json *j, const struct wm_result_row *row, unsigned depth)
+static void result_json_put_calls(struct wm_json *j, const struct wm_result_row *row,
+				  unsigned depth)
 {
 	for (; row; row = row->next) {
 		if (row->kind != WM_ROW_CALL)
@@ -43,12 +45,12 @@ static void put_calls(struct wm_json *j, const struct wm_result_row *row, unsign
 		wm_json_u64(j, "weight", row->weight);
 		wm_json_f64(j, "share", row->share);
 		wm_json_end(j);
-		put_calls(j, row->first, depth + 1);
+		result_json_put_calls(j, row->first, depth + 1);
 	}
 }
 
-static void put_rows(struct wm_json *j, const struct wm_result_table *t,
-		     const struct wm_result_row *row, unsigned depth)
+static void result_json_put_rows(struct wm_json *j, const struct wm_result_table *t,
+				 const struct wm_result_row *row, unsigned depth)
 {
 	for (; row; row = row->next) {
 		if (row->kind != WM_ROW_PLAIN)
@@ -56,21 +58,21 @@ static void put_rows(struct wm_json *j, const struct wm_result_table *t,
 		wm_json_object(j, NULL);
 		wm_json_u64(j, "weight", row->weight);
 		for (uint32_t i = 0; i < t->nr_columns; i++)
-			put_cell(j, &t->columns[i], &row->cells[i]);
+			result_json_put_cell(j, &t->columns[i], &row->cells[i]);
 		if (row->first && row->first->kind == WM_ROW_CALL) {
 			wm_json_array(j, "calls");
-			put_calls(j, row->first, 1);
+			result_json_put_calls(j, row->first, 1);
 			wm_json_end(j);
 		} else if (row->first && depth < PARTS_MAX) {
 			wm_json_array(j, "parts");
-			put_rows(j, t, row->first, depth + 1);
+			result_json_put_rows(j, t, row->first, depth + 1);
 			wm_json_end(j);
 		}
 		wm_json_end(j);
 	}
 }
 
-static void put_table(struct wm_json *j, const struct wm_result_table *t)
+static void result_json_put_table(struct wm_json *j, const struct wm_result_table *t)
 {
 	wm_json_object(j, NULL);
 	wm_json_string(j, "name", t->name);
@@ -78,7 +80,7 @@ static void put_table(struct wm_json *j, const struct wm_result_table *t)
 	if (t->subject)
 		wm_json_string(j, "subject", t->subject);
 	wm_json_array(j, "rows");
-	put_rows(j, t, t->first, 0);
+	result_json_put_rows(j, t, t->first, 0);
 	wm_json_end(j);
 	if (t->nr_left_out) {
 		wm_json_u64(j, "rows_left_out", t->nr_left_out);
@@ -105,7 +107,7 @@ static void put_result(FILE *out, const struct wm_result *r, unsigned lines)
 	wm_json_end(&j);
 	wm_json_array(&j, "tables");
 	for (const struct wm_result_table *t = r->tables; t; t = t->next)
-		put_table(&j, t);
+		result_json_put_table(&j, t);
 	wm_json_end(&j);
 	wm_json_end(&j);
 }

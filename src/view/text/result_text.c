@@ -20,7 +20,7 @@ struct sheet {
 };
 
 /* Returns the number of characters; the text is valid UTF-8 here. */
-static unsigned width_of(const char *text, size_t bytes)
+static unsigned result_text_width_of(const char *text, size_t bytes)
 {
 	unsigned n = 0;
 
@@ -29,14 +29,16 @@ static unsigned width_of(const char *text, size_t bytes)
 	return n;
 }
 
-static unsigned make_cell(struct sheet *s, uint32_t column, const struct wm_result_row *row)
+static unsigned result_text_make_cell(struct sheet *s, uint32_t column,
+				      const struct wm_result_row *row)
 {
 	wm_text_cut(&s->cell, 0);
 	wm_result_view_cell(&s->cell, s->table->columns[column].kind, &row->cells[column]);
-	return width_of(s->cell.data ? s->cell.data : "", s->cell.bytes);
+	return result_text_width_of(s->cell.data ? s->cell.data : "", s->cell.bytes);
 }
 
-static void measure_rows(struct sheet *s, const struct wm_result_row *row, unsigned depth)
+static void result_text_measure_rows(struct sheet *s, const struct wm_result_row *row,
+				     unsigned depth)
 {
 	uint64_t nr = 0;
 
@@ -44,16 +46,16 @@ static void measure_rows(struct sheet *s, const struct wm_result_row *row, unsig
 		if (row->kind != WM_ROW_PLAIN)
 			continue;
 		for (uint32_t i = 0; i < s->nr_columns; i++) {
-			unsigned width = make_cell(s, i, row) + (i ? 0 : depth * 2);
+			unsigned width = result_text_make_cell(s, i, row) + (i ? 0 : depth * 2);
 
 			if (width > s->widths[i])
 				s->widths[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
 		}
-		measure_rows(s, row->first, depth + 1);
+		result_text_measure_rows(s, row->first, depth + 1);
 	}
 }
 
-static void pad(struct wm_text *t, unsigned nr)
+static void result_text_pad(struct wm_text *t, unsigned nr)
 {
 	while (nr--)
 		wm_text_char(t, ' ');
@@ -79,18 +81,19 @@ static void end_line(struct sheet *s, size_t start)
 }
 
 /* Text is left-aligned, numbers are right-aligned. */
-static void put_cell(struct sheet *s, uint32_t i, const char *text, size_t bytes, unsigned indent)
+static void result_text_put_cell(struct sheet *s, uint32_t i, const char *text, size_t bytes,
+				 unsigned indent)
 {
-	unsigned width = width_of(text, bytes) + indent;
+	unsigned width = result_text_width_of(text, bytes) + indent;
 	unsigned space = width < s->widths[i] ? s->widths[i] - width : 0;
 	bool left = s->table->columns[i].kind == WM_CELL_TEXT;
 
-	pad(s->out, indent);
+	result_text_pad(s->out, indent);
 	if (!left)
-		pad(s->out, space);
+		result_text_pad(s->out, space);
 	wm_text_add(s->out, text, bytes);
 	if (left)
-		pad(s->out, space);
+		result_text_pad(s->out, space);
 	wm_text_str(s->out, "  ");
 }
 
@@ -109,14 +112,15 @@ static size_t begin_line(struct sheet *s)
  * Writes the calls below a row. `left` is the text to the left of a call, with a line for each
  * level that continues below.
  */
-static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);
+static void result_text_put_calls(struct sheet *s, const struct wm_result_row *row,
+				  struct wm_text *left);
 
-static void put_label(struct sheet *s, const char *label)
+static void result_text_put_label(struct sheet *s, const char *label)
 {
 	wm_view_safe(s->out, label, strlen(label), false);
 }
 
-static bool goes_on_alone(const struct wm_result_row *row)
+static bool result_text_goes_on_alone(const struct wm_result_row *row)
 {
 	return row->first && !row->first->next && row->first->kind == WM_ROW_CALL &&
 	       row->first->weight == row->weight;
@@ -129,20 +133,21 @@ static void put_call(struct sheet *s, const struct wm_result_row *row, struct wm
 
 	wm_text_add(s->out, left->data ? left->data : "", bytes);
 	wm_text_f(s->out, "%s--%.2f%%--", last ? "`" : "|", row->share * 100);
-	put_label(s, row->label);
+	result_text_put_label(s, row->label);
 	end_line(s, start);
 	wm_text_str(left, last ? "           " : "|          ");
-	for (; goes_on_alone(row); row = row->first) {
+	for (; result_text_goes_on_alone(row); row = row->first) {
 		start = begin_line(s);
 		wm_text_add(s->out, left->data, left->bytes);
-		put_label(s, row->first->label);
+		result_text_put_label(s, row->first->label);
 		end_line(s, start);
 	}
-	put_calls(s, row->first, left);
+	result_text_put_calls(s, row->first, left);
 	wm_text_cut(left, bytes);
 }
 
-static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left)
+static void result_text_put_calls(struct sheet *s, const struct wm_result_row *row,
+				  struct wm_text *left)
 {
 	for (; row; row = row->next)
 		if (row->kind == WM_ROW_CALL)
@@ -158,13 +163,13 @@ static void put_graph(struct sheet *s, const struct wm_result_row *row)
 	if (!row->first || row->first->kind != WM_ROW_CALL)
 		return;
 	wm_text_init(&left);
-	pad(&left, s->widths[0] + 2);
-	put_calls(s, row->first, &left);
+	result_text_pad(&left, s->widths[0] + 2);
+	result_text_put_calls(s, row->first, &left);
 	wm_text_char(s->out, '\n');
 	wm_text_done(&left);
 }
 
-static void put_rows(struct sheet *s, const struct wm_result_row *row, unsigned depth)
+static void result_text_put_rows(struct sheet *s, const struct wm_result_row *row, unsigned depth)
 {
 	uint64_t nr = 0;
 
@@ -175,13 +180,13 @@ static void put_rows(struct sheet *s, const struct wm_result_row *row, unsigned 
 			continue;
 		start = begin_line(s);
 		for (uint32_t i = 0; i < s->nr_columns; i++) {
-			(void)make_cell(s, i, row);
-			put_cell(s, i, s->cell.data ? s->cell.data : "", s->cell.bytes,
-				 i ? 0 : depth * 2);
+			(void)result_text_make_cell(s, i, row);
+			result_text_put_cell(s, i, s->cell.data ? s->cell.data : "", s->cell.bytes,
+					     i ? 0 : depth * 2);
 		}
 		end_line(s, start);
 		put_graph(s, row);
-		put_rows(s, row->first, depth + 1);
+		result_text_put_rows(s, row->first, depth + 1);
 	}
 }
 
@@ -192,29 +197,30 @@ static void put_titles(struct sheet *s)
 	for (uint32_t i = 0; i < s->nr_columns; i++) {
 		const char *title = s->table->columns[i].title;
 
-		put_cell(s, i, title, strlen(title), 0);
+		result_text_put_cell(s, i, title, strlen(title), 0);
 	}
 	end_line(s, start);
 }
 
-static void put_table(struct sheet *s)
+static void result_text_put_table(struct sheet *s)
 {
 	const struct wm_result_table *t = s->table;
 
 	s->nr_columns = t->nr_columns < COLUMNS_MAX ? t->nr_columns : COLUMNS_MAX;
 	for (uint32_t i = 0; i < s->nr_columns; i++)
-		s->widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
-	measure_rows(s, t->first, 0);
+		s->widths[i] =
+		    result_text_width_of(t->columns[i].title, strlen(t->columns[i].title));
+	result_text_measure_rows(s, t->first, 0);
 	wm_text_char(s->out, '\n');
 	if (t->title) {
 		size_t start = begin_line(s);
 
 		wm_text_str(s->out, "# ");
-		put_label(s, t->title);
+		result_text_put_label(s, t->title);
 		end_line(s, start);
 	}
 	put_titles(s);
-	put_rows(s, t->first, 0);
+	result_text_put_rows(s, t->first, 0);
 	if (t->nr_left_out) {
 		wm_text_f(s->out, "# and %llu rows below the limit",
 			  (unsigned long long)t->nr_left_out);
@@ -225,7 +231,7 @@ static void put_table(struct sheet *s)
 }
 
 /* Writes the facts first, then losses and problems, where users notice them. */
-static void put_notes(struct wm_text *out, const struct wm_result *r, bool facts)
+static void result_text_put_notes(struct wm_text *out, const struct wm_result *r, bool facts)
 {
 	for (const struct wm_result_note *n = r->notes; n; n = n->next) {
 		if ((n->kind == WM_NOTE_FACT) != facts)
@@ -242,11 +248,11 @@ void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
 	struct sheet s = {.v = v, .out = t};
 
 	wm_text_init(&s.cell);
-	put_notes(t, r, true);
-	put_notes(t, r, false);
+	result_text_put_notes(t, r, true);
+	result_text_put_notes(t, r, false);
 	for (s.table = r->tables; s.table; s.table = s.table->next) {
 		memset(s.widths, 0, sizeof(s.widths));
-		put_table(&s);
+		result_text_put_table(&s);
 	}
 	t->failed |= s.cell.failed;
 	wm_text_done(&s.cell);

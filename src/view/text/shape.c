@@ -24,7 +24,7 @@ static inline void put_piece(struct wm_pen *p, const struct wm_piece *piece, uin
 	}
 }
 
-static inline void put_text(struct wm_pen *p, const char *text)
+static inline void shape_put_text(struct wm_pen *p, const char *text)
 {
 	wm_pen_put(p, text, strlen(text));
 }
@@ -34,14 +34,14 @@ static const struct wm_item *write_struct(struct wm_pen *p, const struct wm_shap
 {
 	uint32_t n = i->count < s->nr_pieces ? i->count : s->nr_pieces;
 
-	put_text(p, s->style->open);
+	shape_put_text(p, s->style->open);
 	i++;
 	for (uint32_t k = 0; k < n; k++) {
 		put_piece(p, &s->pieces[k], k == 0);
 		i = s->pieces[k].shape->write(p, s->pieces[k].shape, i);
 	}
 	wm_pen_need(p, VALUE_ROOM);
-	put_text(p, s->style->close);
+	shape_put_text(p, s->style->close);
 	return i;
 }
 
@@ -52,11 +52,11 @@ static const struct wm_item *write_list(struct wm_pen *p, const struct wm_shape 
 	const struct wm_style *y = s->style;
 	uint32_t n = i->count;
 
-	put_text(p, y->list_open);
+	shape_put_text(p, y->list_open);
 	i++;
 	for (uint32_t k = 0; k < n; k++) {
 		wm_pen_need(p, 2 * VALUE_ROOM);
-		put_text(p, k ? y->list_next : y->list_first);
+		shape_put_text(p, k ? y->list_next : y->list_first);
 		if (y->list_numbers) {
 			wm_pen_char(p, '[');
 			p->at = wm_digits_u64(p->at, k);
@@ -65,7 +65,7 @@ static const struct wm_item *write_list(struct wm_pen *p, const struct wm_shape 
 		i = element->write(p, element, i);
 	}
 	wm_pen_need(p, VALUE_ROOM);
-	put_text(p, y->list_close);
+	shape_put_text(p, y->list_close);
 	return i;
 }
 
@@ -74,13 +74,13 @@ static const struct wm_item *write_choice(struct wm_pen *p, const struct wm_shap
 {
 	const struct wm_piece *piece = &s->pieces[i->u < s->nr_pieces ? i->u : 0];
 
-	put_text(p, s->style->choice_open);
+	shape_put_text(p, s->style->choice_open);
 	if (s->style->choice_after)
 		put_piece(p, piece, 0);
 	wm_pen_need(p, VALUE_ROOM);
 	i = piece->shape->write(p, piece->shape, i + 1);
 	wm_pen_need(p, VALUE_ROOM);
-	put_text(p, s->style->choice_close);
+	shape_put_text(p, s->style->choice_close);
 	return i;
 }
 
@@ -90,14 +90,14 @@ static const struct wm_item *write_optional(struct wm_pen *p, const struct wm_sh
 	const struct wm_shape *value = s->pieces[0].shape;
 
 	if (!i->count) {
-		put_text(p, s->style->none);
+		shape_put_text(p, s->style->none);
 		return i + 1;
 	}
-	put_text(p, s->style->some_open);
+	shape_put_text(p, s->style->some_open);
 	wm_pen_need(p, VALUE_ROOM);
 	i = value->write(p, value, i + 1);
 	wm_pen_need(p, VALUE_ROOM);
-	put_text(p, s->style->some_close);
+	shape_put_text(p, s->style->some_close);
 	return i;
 }
 
@@ -132,8 +132,8 @@ void wm_shapes_done(struct wm_shapes *s)
 	*s = (struct wm_shapes){0};
 }
 
-static const struct wm_shape *find(const struct wm_shapes *s, const struct wm_type *t,
-				   uint64_t hash)
+static const struct wm_shape *shape_find(const struct wm_shapes *s, const struct wm_type *t,
+					 uint64_t hash)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 
@@ -144,7 +144,7 @@ static const struct wm_shape *find(const struct wm_shapes *s, const struct wm_ty
 }
 
 /* Returns the shape; NULL: out of memory. */
-static const struct wm_shape *add(struct wm_shapes *s, struct wm_shape *shape, uint64_t hash)
+static const struct wm_shape *shape_add(struct wm_shapes *s, struct wm_shape *shape, uint64_t hash)
 {
 	uint32_t nr = s->table.nr;
 	struct wm_shape **more = wm_arena_grow(s->arena, s->all, nr, sizeof(*more));
@@ -202,7 +202,7 @@ static struct wm_piece *make_pieces(struct wm_shapes *s, const struct wm_type *t
 	return pieces;
 }
 
-static bool fill(struct wm_shapes *s, const struct wm_type *t, struct wm_shape *shape)
+static bool shape_fill(struct wm_shapes *s, const struct wm_type *t, struct wm_shape *shape)
 {
 	static wm_shape_write *const writers[WM_TYPE_NR] = {
 	    [WM_TYPE_STRUCT] = write_struct,
@@ -233,13 +233,13 @@ static bool fill(struct wm_shapes *s, const struct wm_type *t, struct wm_shape *
 const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t)
 {
 	uint64_t hash = wm_table_hash(&s->table, (uintptr_t)t);
-	const struct wm_shape *known = find(s, t, hash);
+	const struct wm_shape *known = shape_find(s, t, hash);
 	struct wm_shape *shape;
 
 	if (known)
 		return known;
 	shape = wm_arena_get(s->arena, sizeof(*shape));
-	return shape && fill(s, t, shape) ? add(s, shape, hash) : NULL;
+	return shape && shape_fill(s, t, shape) ? shape_add(s, shape, hash) : NULL;
 }
 
 const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
@@ -249,9 +249,9 @@ const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *
 	struct wm_shape *shape = wm_arena_get(s->arena, sizeof(*shape));
 	struct wm_piece *pieces;
 
-	if (!shape || !fill(s, t, shape))
+	if (!shape || !shape_fill(s, t, shape))
 		return NULL;
-	pieces = (struct wm_piece *)shape->pieces; /* allocated here, by fill() */
+	pieces = (struct wm_piece *)shape->pieces; /* allocated here, by shape_fill() */
 	for (uint32_t k = 0; k < t->nr_members; k++)
 		pieces[k].hidden = !shown(&t->members[k], data);
 	return shape;

@@ -10,31 +10,32 @@
 #include "view/style.h"
 
 /* Returns the low bits, rounded up to whole digits. */
-static uint64_t whole(uint64_t n, uint32_t bits, uint32_t per_digit)
+static uint64_t babeltrace_whole(uint64_t n, uint32_t bits, uint32_t per_digit)
 {
 	uint32_t rounded = (bits + per_digit - 1) / per_digit * per_digit;
 
 	return bits >= 64 || rounded >= 64 ? n : n & ((1ull << rounded) - 1);
 }
 
-static const struct wm_item *hex(struct wm_pen *p, const struct wm_shape *s,
-				 const struct wm_item *i)
+static const struct wm_item *babeltrace_hex(struct wm_pen *p, const struct wm_shape *s,
+					    const struct wm_item *i)
 {
 	WM_PEN_PUT(p, "0x");
-	p->at = wm_digits_bits(p->at, whole(i->u, s->type->bits, 4), 4, "0123456789ABCDEF");
+	p->at =
+	    wm_digits_bits(p->at, babeltrace_whole(i->u, s->type->bits, 4), 4, "0123456789ABCDEF");
 	return i + 1;
 }
 
-static const struct wm_item *octal(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *babeltrace_octal(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
 {
 	wm_pen_char(p, '0');
-	p->at = wm_digits_bits(p->at, whole(i->u, s->type->bits, 3), 3, "01234567");
+	p->at = wm_digits_bits(p->at, babeltrace_whole(i->u, s->type->bits, 3), 3, "01234567");
 	return i + 1;
 }
 
-static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
-				    const struct wm_item *i)
+static const struct wm_item *babeltrace_binary(struct wm_pen *p, const struct wm_shape *s,
+					       const struct wm_item *i)
 {
 	WM_PEN_PUT(p, "0b");
 	for (uint32_t bit = s->type->bits; bit-- > 0;)
@@ -42,14 +43,14 @@ static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
-				  const struct wm_item *i)
+static const struct wm_item *babeltrace_real(struct wm_pen *p, const struct wm_shape *s,
+					     const struct wm_item *i)
 {
 	p->at = wm_digits_g(p->at, i->f);
 	return i + 1;
 }
 
-static void escape(struct wm_pen *p, unsigned char c)
+static void babeltrace_escape(struct wm_pen *p, unsigned char c)
 {
 	static const char from[] = "\a\b\f\n\r\t\v\x1b", to[] = "abfnrtve";
 	static const char digits[] = "0123456789abcdef";
@@ -71,7 +72,7 @@ static const unsigned char special[256] = {
     [0 ... 31] = 1, [127] = 1, ['\\'] = 1, ['\''] = 1, ['"'] = 1, ['?'] = 1,
 };
 
-static void quoted(struct wm_pen *p, const char *text, uint32_t bytes)
+static void babeltrace_quoted(struct wm_pen *p, const char *text, uint32_t bytes)
 {
 	const unsigned char *s = (const unsigned char *)text, *end = s + bytes;
 
@@ -83,7 +84,7 @@ static void quoted(struct wm_pen *p, const char *text, uint32_t bytes)
 		wm_pen_need(p, 4 * 256 + 2);
 		for (; s < stop; s++) {
 			if (special[*s])
-				escape(p, *s);
+				babeltrace_escape(p, *s);
 			else
 				wm_pen_char(p, (char)*s);
 		}
@@ -91,10 +92,10 @@ static void quoted(struct wm_pen *p, const char *text, uint32_t bytes)
 	wm_pen_char(p, '"');
 }
 
-static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
-				    const struct wm_item *i)
+static const struct wm_item *babeltrace_string(struct wm_pen *p, const struct wm_shape *s,
+					       const struct wm_item *i)
 {
-	quoted(p, i->text, i->count);
+	babeltrace_quoted(p, i->text, i->count);
 	return i + 1;
 }
 
@@ -120,8 +121,8 @@ static const struct wm_item *bare_bytes(struct wm_pen *p, const struct wm_shape 
 	return i + 1;
 }
 
-static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *babeltrace_bytes(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
 {
 	wm_pen_char(p, '{');
 	for (uint32_t k = 0; k < i->count; k++) {
@@ -135,20 +136,21 @@ static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static wm_shape_write *number(const struct wm_type *t)
+static wm_shape_write *babeltrace_number(const struct wm_type *t)
 {
 	static wm_shape_write *const of_look[] = {
-	    [WM_LOOK_HEX] = hex,
-	    [WM_LOOK_OCTAL] = octal,
-	    [WM_LOOK_BINARY] = binary,
-	    [WM_LOOK_POINTER] = hex,
+	    [WM_LOOK_HEX] = babeltrace_hex,
+	    [WM_LOOK_OCTAL] = babeltrace_octal,
+	    [WM_LOOK_BINARY] = babeltrace_binary,
+	    [WM_LOOK_POINTER] = babeltrace_hex,
 	};
 
 	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
 /* Writes the labels of the flags that are set; each label names a range of bits. */
-static bool labels(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
+static bool babeltrace_labels(const struct wm_type *t, const struct wm_type_label *l,
+			      const struct wm_item *i)
 {
 	if (!t->is_flags)
 		return wm_type_label_holds(t, l, i);
@@ -159,52 +161,53 @@ static bool labels(const struct wm_type *t, const struct wm_type_label *l, const
 }
 
 /* Returns whether the same label was printed before, for another range that contains the value. */
-static bool told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
+static bool babeltrace_told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
 	for (uint32_t j = 0; j < k; j++)
-		if (!strcmp(t->labels[j].name, t->labels[k].name) && labels(t, &t->labels[j], i))
+		if (!strcmp(t->labels[j].name, t->labels[k].name) &&
+		    babeltrace_labels(t, &t->labels[j], i))
 			return true;
 	return false;
 }
 
-static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
-					 const struct wm_item *i)
+static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						    const struct wm_item *i)
 {
 	const struct wm_type *t = s->type;
 	uint32_t nr = 0;
 
 	WM_PEN_PUT(p, "( ");
 	for (uint32_t k = 0; k < t->nr_labels; k++) {
-		if (!labels(t, &t->labels[k], i) || told(t, k, i))
+		if (!babeltrace_labels(t, &t->labels[k], i) || babeltrace_told(t, k, i))
 			continue;
 		wm_pen_need(p, 2);
 		if (nr++)
 			WM_PEN_PUT(p, ", ");
-		quoted(p, t->labels[k].name, (uint32_t)strlen(t->labels[k].name));
+		babeltrace_quoted(p, t->labels[k].name, (uint32_t)strlen(t->labels[k].name));
 	}
 	wm_pen_need(p, 128);
 	if (!nr)
 		WM_PEN_PUT(p, "<unknown>");
 	WM_PEN_PUT(p, " : container = ");
-	(void)number(t)(p, s, i);
+	(void)babeltrace_number(t)(p, s, i);
 	WM_PEN_PUT(p, " )");
 	return i + 1;
 }
 
-static wm_shape_write *leaf(const struct wm_type *t)
+static wm_shape_write *babeltrace_leaf(const struct wm_type *t)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
 	    [WM_TYPE_BOOL] = wm_style_bool,
-	    [WM_TYPE_FLOAT] = real,
-	    [WM_TYPE_STRING] = string,
-	    [WM_TYPE_BYTES] = bytes,
+	    [WM_TYPE_FLOAT] = babeltrace_real,
+	    [WM_TYPE_STRING] = babeltrace_string,
+	    [WM_TYPE_BYTES] = babeltrace_bytes,
 	};
 
 	if (t->is_enum || t->is_flags)
-		return enumeration;
+		return babeltrace_enumeration;
 	if (t->is_bare)
 		return t->kind == WM_TYPE_BYTES ? bare_bytes : wm_style_u64;
-	return others[t->kind] ? others[t->kind] : number(t);
+	return others[t->kind] ? others[t->kind] : babeltrace_number(t);
 }
 
 const struct wm_style wm_style_babeltrace = {
@@ -223,5 +226,5 @@ const struct wm_style wm_style_babeltrace = {
     .some_close = " }",
     .none = "<none>",
     .name = wm_text_str,
-    .leaf = leaf,
+    .leaf = babeltrace_leaf,
 };

@@ -10,13 +10,13 @@
 
 #include "view/value_text.h"
 
-static void name(struct wm_text *t, const char *s)
+static void style_json_name(struct wm_text *t, const char *s)
 {
 	wm_view_json_string(t, s, strlen(s));
 }
 
-static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
-				  const struct wm_item *i)
+static const struct wm_item *style_json_real(struct wm_pen *p, const struct wm_shape *s,
+					     const struct wm_item *i)
 {
 	if (i->f > 0 && i->f < 1e6 && i->f == (double)(uint32_t)i->f) {
 		p->at = wm_digits_u64(p->at, (uint32_t)i->f);
@@ -35,8 +35,8 @@ static const unsigned char special[256] = {
     ['"'] = 1,
 };
 
-static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
-				    const struct wm_item *i)
+static const struct wm_item *style_json_string(struct wm_pen *p, const struct wm_shape *s,
+					       const struct wm_item *i)
 {
 	const char *text = i->text, *end = text + i->count;
 
@@ -59,8 +59,8 @@ static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *style_json_bytes(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -75,8 +75,8 @@ static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
-					 const struct wm_item *i)
+static const struct wm_item *style_json_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						    const struct wm_item *i)
 {
 	const char *label = s->type->is_flags ? NULL : wm_type_label(s->type, i);
 
@@ -86,7 +86,7 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 	WM_PEN_PUT(p, ",\"label\":");
 	wm_pen_close(p);
 	if (label)
-		name(p->text, label);
+		style_json_name(p->text, label);
 	else
 		wm_text_str(p->text, "null");
 	wm_pen_resume(p);
@@ -94,17 +94,17 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 	return i + 1;
 }
 
-static wm_shape_write *leaf(const struct wm_type *t)
+static wm_shape_write *style_json_leaf(const struct wm_type *t)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
 	    [WM_TYPE_BOOL] = wm_style_bool,
-	    [WM_TYPE_FLOAT] = real,
-	    [WM_TYPE_STRING] = string,
-	    [WM_TYPE_BYTES] = bytes,
+	    [WM_TYPE_FLOAT] = style_json_real,
+	    [WM_TYPE_STRING] = style_json_string,
+	    [WM_TYPE_BYTES] = style_json_bytes,
 	};
 
 	if (t->is_enum)
-		return enumeration;
+		return style_json_enumeration;
 	return others[t->kind] ? others[t->kind] : wm_style_decimal(t);
 }
 
@@ -123,6 +123,6 @@ const struct wm_style wm_style_json = {
     .some_open = "",
     .some_close = "",
     .none = "null",
-    .name = name,
-    .leaf = leaf,
+    .name = style_json_name,
+    .leaf = style_json_leaf,
 };

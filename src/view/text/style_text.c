@@ -9,8 +9,8 @@ static void safe_name(struct wm_text *t, const char *name)
 	wm_view_safe(t, name, strlen(name), false);
 }
 
-static const struct wm_item *hex(struct wm_pen *p, const struct wm_shape *s,
-				 const struct wm_item *i)
+static const struct wm_item *style_text_hex(struct wm_pen *p, const struct wm_shape *s,
+					    const struct wm_item *i)
 {
 	uint64_t n = s->type->bits < 64 ? i->u & ((1ull << s->type->bits) - 1) : i->u;
 
@@ -19,8 +19,8 @@ static const struct wm_item *hex(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *octal(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *style_text_octal(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
 {
 	uint64_t n = s->type->bits < 64 ? i->u & ((1ull << s->type->bits) - 1) : i->u;
 
@@ -29,8 +29,8 @@ static const struct wm_item *octal(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
-				    const struct wm_item *i)
+static const struct wm_item *style_text_binary(struct wm_pen *p, const struct wm_shape *s,
+					       const struct wm_item *i)
 {
 	uint64_t n = s->type->bits < 64 ? i->u & ((1ull << s->type->bits) - 1) : i->u;
 
@@ -39,8 +39,8 @@ static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
-				  const struct wm_item *i)
+static const struct wm_item *style_text_real(struct wm_pen *p, const struct wm_shape *s,
+					     const struct wm_item *i)
 {
 	double d = i->f;
 
@@ -81,8 +81,8 @@ static void careful(struct wm_pen *p, const char *text, uint32_t bytes, bool quo
 	}
 }
 
-static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
-				    const struct wm_item *i)
+static const struct wm_item *style_text_string(struct wm_pen *p, const struct wm_shape *s,
+					       const struct wm_item *i)
 {
 	wm_pen_char(p, '"');
 	careful(p, i->text, i->count, true);
@@ -98,8 +98,8 @@ static const struct wm_item *bare_string(struct wm_pen *p, const struct wm_shape
 	return i + 1;
 }
 
-static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *style_text_bytes(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -116,19 +116,19 @@ static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static wm_shape_write *number(const struct wm_type *t)
+static wm_shape_write *style_text_number(const struct wm_type *t)
 {
 	static wm_shape_write *const of_look[] = {
-	    [WM_LOOK_HEX] = hex,
-	    [WM_LOOK_OCTAL] = octal,
-	    [WM_LOOK_BINARY] = binary,
-	    [WM_LOOK_POINTER] = hex,
+	    [WM_LOOK_HEX] = style_text_hex,
+	    [WM_LOOK_OCTAL] = style_text_octal,
+	    [WM_LOOK_BINARY] = style_text_binary,
+	    [WM_LOOK_POINTER] = style_text_hex,
 	};
 
 	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
-static void label(struct wm_pen *p, const char *name, uint32_t nr)
+static void style_text_label(struct wm_pen *p, const char *name, uint32_t nr)
 {
 	wm_pen_need(p, 2);
 	if (nr)
@@ -137,7 +137,7 @@ static void label(struct wm_pen *p, const char *name, uint32_t nr)
 }
 
 /* Writes the names of all bits that are set and have a name. */
-static uint32_t flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
+static uint32_t style_text_flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
 {
 	uint32_t nr = 0;
 
@@ -148,27 +148,27 @@ static uint32_t flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
 		uint64_t mask = (width >= 64 ? ~0ull : (1ull << width) - 1) << low;
 
 		if (n & mask)
-			label(p, l->name, nr++);
+			style_text_label(p, l->name, nr++);
 	}
 	return nr;
 }
 
 /* Writes WARN (3), READ|WRITE (3) or <unknown> (9). */
-static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
-					 const struct wm_item *i)
+static const struct wm_item *style_text_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						    const struct wm_item *i)
 {
 	const char *name = s->type->is_flags ? NULL : wm_type_label(s->type, i);
-	uint32_t nr = s->type->is_flags ? flags(p, s->type, i->u) : 0;
+	uint32_t nr = s->type->is_flags ? style_text_flags(p, s->type, i->u) : 0;
 
 	if (name) {
-		label(p, name, 0);
+		style_text_label(p, name, 0);
 		nr = 1;
 	}
 	wm_pen_need(p, 128);
 	if (!nr)
 		WM_PEN_PUT(p, "<unknown>");
 	WM_PEN_PUT(p, " (");
-	(void)number(s->type)(p, s, i);
+	(void)style_text_number(s->type)(p, s, i);
 	wm_pen_char(p, ')');
 	return i + 1;
 }
@@ -177,20 +177,20 @@ static wm_shape_write *leaf_of(const struct wm_type *t, wm_shape_write *text)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
 	    [WM_TYPE_BOOL] = wm_style_bool,
-	    [WM_TYPE_FLOAT] = real,
-	    [WM_TYPE_BYTES] = bytes,
+	    [WM_TYPE_FLOAT] = style_text_real,
+	    [WM_TYPE_BYTES] = style_text_bytes,
 	};
 
 	if (t->is_enum || t->is_flags)
-		return enumeration;
+		return style_text_enumeration;
 	if (t->kind == WM_TYPE_STRING)
 		return text;
-	return others[t->kind] ? others[t->kind] : number(t);
+	return others[t->kind] ? others[t->kind] : style_text_number(t);
 }
 
-static wm_shape_write *leaf(const struct wm_type *t)
+static wm_shape_write *style_text_leaf(const struct wm_type *t)
 {
-	return leaf_of(t, string);
+	return leaf_of(t, style_text_string);
 }
 
 static wm_shape_write *bare_leaf(const struct wm_type *t)
@@ -214,7 +214,7 @@ const struct wm_style wm_style_people = {
     .some_close = "",
     .none = "none",
     .name = safe_name,
-    .leaf = leaf,
+    .leaf = style_text_leaf,
 };
 
 const struct wm_style wm_style_perf = {

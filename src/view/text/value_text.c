@@ -18,7 +18,7 @@ static bool harmful(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-static void escape(struct wm_text *t, uint32_t c)
+static void value_text_escape(struct wm_text *t, uint32_t c)
 {
 	static const char from[] = "\n\t\r", to[] = "ntr";
 	const char *known = c && c < 0x80 ? strchr(from, (int)c) : NULL;
@@ -30,7 +30,7 @@ static void escape(struct wm_text *t, uint32_t c)
 }
 
 /* Returns the number of bytes that need no escape, which is usually the whole text. */
-static size_t plain(const unsigned char *s, size_t bytes, const char *special)
+static size_t value_text_plain(const unsigned char *s, size_t bytes, const char *special)
 {
 	size_t n = 0;
 
@@ -45,7 +45,7 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 	uint32_t c = 0, n;
 
 	while (s < end) {
-		size_t skip = plain(s, (size_t)(end - s), quoted ? "\"\\" : "\x7f\x7f");
+		size_t skip = value_text_plain(s, (size_t)(end - s), quoted ? "\"\\" : "\x7f\x7f");
 
 		wm_text_add(t, s, skip);
 		s += skip;
@@ -57,7 +57,7 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 		else if (n == 1 && c >= 0x20 && c != 0x7f)
 			wm_text_f(t, "\\%c", (int)c); /* a quote or a backslash */
 		else if (harmful(c))
-			escape(t, c);
+			value_text_escape(t, c);
 		else
 			wm_text_add(t, s, n);
 		s += n ? n : 1;
@@ -70,7 +70,7 @@ void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count)
 	uint32_t c = 0, n;
 
 	while (s < end) {
-		size_t skip = plain(s, (size_t)(end - s), "\"\\");
+		size_t skip = value_text_plain(s, (size_t)(end - s), "\"\\");
 
 		wm_text_add(t, s, skip);
 		s += skip;

@@ -40,7 +40,7 @@ struct asking {
 	uint32_t nr;  /* number of members shown so far */
 };
 
-static bool is_wanted(const struct wm_view_options *o, const char *name)
+static bool writer_is_wanted(const struct wm_view_options *o, const char *name)
 {
 	for (uint32_t i = 0; i < o->nr_fields; i++)
 		if (!strcmp(name, o->fields[i]))
@@ -52,7 +52,7 @@ static bool is_wanted(const struct wm_view_options *o, const char *name)
  * Returns whether a member is hidden in a trace that waymark recorded: the line shows it elsewhere,
  * or it describes packets.
  */
-static bool is_hidden(const struct asking *a, const struct wm_member *m)
+static bool writer_is_hidden(const struct asking *a, const struct wm_member *m)
 {
 	static const char *const known[] = {"pid",         "vpid",   "tid",   "level",
 					    "event_count", "cpu_id", "flags", "preempt_count"};
@@ -70,15 +70,15 @@ static bool is_hidden(const struct asking *a, const struct wm_member *m)
 }
 
 /* Whether the member is selected, and not shown elsewhere on the line. */
-static bool is_shown(const struct wm_member *m, void *data)
+static bool writer_is_shown(const struct wm_member *m, void *data)
 {
 	struct asking *a = data;
-	bool shown = is_wanted(a->options, m->name);
+	bool shown = writer_is_wanted(a->options, m->name);
 
 	if (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu)
 		shown &= strcmp(m->name, "cpu_id") != 0;
 	if (a->is_own)
-		shown &= !is_hidden(a, m);
+		shown &= !writer_is_hidden(a, m);
 	a->nr += shown;
 	return shown;
 }
@@ -90,23 +90,23 @@ static bool is_context(const struct wm_member *m, void *data)
 	const struct wm_type *t = a->type->parts[WM_PART_FIELDS];
 
 	return m < t->members + a->type->nr_contexts && !wm_member_is_length(t, m) &&
-	       is_wanted(a->options, m->name);
+	       writer_is_wanted(a->options, m->name);
 }
 
 /* Selects the operands of print forms: all fields, also those not selected for output. */
 static bool is_operand(const struct wm_member *m, void *data)
 {
-	return !is_hidden(data, m);
+	return !writer_is_hidden(data, m);
 }
 
 /* Makes the shape of a part; a part without selected members is omitted. False: out of memory. */
-static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
+static bool writer_make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *t = a->type->parts[a->part];
 	const struct wm_shape *shape;
 
 	if (a->is_own || v->options.nr_fields || (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu))
-		shape = wm_shape_some(&v->shapes, t, is_shown, a);
+		shape = wm_shape_some(&v->shapes, t, writer_is_shown, a);
 	else
 		shape = wm_shape_of(&v->shapes, t);
 	if (shape && (!a->is_own || a->nr || a->part == WM_PART_FIELDS))
@@ -122,7 +122,7 @@ static bool part_is_shown(const struct wm_type *t, int part)
 	return part != WM_PART_PACKET_CONTEXT || t->nr_members;
 }
 
-static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
+static bool writer_keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
 {
 	char *copy = wm_arena_get(&v->arena, t->bytes + WM_VIEW_PIECE_PADDING);
 
@@ -168,14 +168,15 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 		wm_text_str(&t, ": ");
 	}
 	t.failed |= full.failed;
-	ok = keep(v, &t, ret);
+	ok = writer_keep(v, &t, ret);
 	wm_text_done(&t);
 	wm_text_done(&full);
 	return ok;
 }
 
 /* Returns the number of a member + 1; 0: there is no member with that name and kind. */
-static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
+static uint32_t writer_find_member(const struct wm_type *t, const char *name,
+				   enum wm_type_kind kind)
 {
 	for (uint32_t k = 0; t && k < t->nr_members; k++)
 		if (t->members[k].type->kind == kind && !strcmp(t->members[k].name, name))
@@ -191,16 +192,17 @@ static void find_sample(const struct wm_event_type *type, struct view_type *ret)
 {
 	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
 
-	ret->sample.ip = type->meta ? 0 : find_member(context, "ip", WM_TYPE_UNSIGNED);
+	ret->sample.ip = type->meta ? 0 : writer_find_member(context, "ip", WM_TYPE_UNSIGNED);
 	if (!ret->sample.ip)
 		return;
-	ret->sample.period = find_member(context, "period", WM_TYPE_UNSIGNED);
+	ret->sample.period = writer_find_member(context, "period", WM_TYPE_UNSIGNED);
 	ret->sample.chain_part = WM_PART_STREAM_CONTEXT;
-	ret->sample.chain = find_member(context, "callchain", WM_TYPE_LIST);
+	ret->sample.chain = writer_find_member(context, "callchain", WM_TYPE_LIST);
 	if (ret->sample.chain)
 		return;
 	ret->sample.chain_part = WM_PART_FIELDS;
-	ret->sample.chain = find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
+	ret->sample.chain =
+	    writer_find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
 }
 
 /* For perf's format: pads the names of samples to the widest one. */
@@ -222,7 +224,7 @@ static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct 
 		for (uint32_t k = name->bytes; k < width; k++)
 			wm_text_char(&text, ' ');
 		wm_text_add(&text, name->text, name->bytes);
-		ok = keep(v, &text, name);
+		ok = writer_keep(v, &text, name);
 		wm_text_done(&text);
 	}
 	return ok;
@@ -303,8 +305,8 @@ static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
 	return true;
 }
 
-static bool make_type(struct wm_view *v, const struct wm_trace *trace,
-		      const struct wm_event_type *type, struct view_type *ret)
+static bool writer_make_type(struct wm_view *v, const struct wm_trace *trace,
+			     const struct wm_event_type *type, struct view_type *ret)
 {
 	enum wm_view_format format = v->options.format;
 	struct asking a = {.options = &v->options, .type = type};
@@ -314,7 +316,7 @@ static bool make_type(struct wm_view *v, const struct wm_trace *trace,
 	ret->level_part = -1;
 	for (a.part = 0; a.part < WM_NR_PARTS; a.part++) {
 		a.nr = 0;
-		if (part_is_shown(type->parts[a.part], a.part) && !make_part(v, &a, ret))
+		if (part_is_shown(type->parts[a.part], a.part) && !writer_make_part(v, &a, ret))
 			return false;
 	}
 	if (a.is_own && !make_own(v, &a, ret))
@@ -326,8 +328,8 @@ static bool make_type(struct wm_view *v, const struct wm_trace *trace,
 }
 
 /* Makes the text "HOST:PROCNAME:(VPID) ", as far as the environment has these. */
-static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const struct wm_stream *s,
-			struct wm_piece *ret)
+static bool writer_make_stream(struct wm_view *v, const struct wm_trace *trace,
+			       const struct wm_stream *s, struct wm_piece *ret)
 {
 	static const char *const keys[] = {"hostname", "procname", "vpid"};
 	struct wm_text t;
@@ -342,7 +344,7 @@ static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const s
 	}
 	if (t.bytes)
 		wm_text_char(&t, ' ');
-	ok = keep(v, &t, ret);
+	ok = writer_keep(v, &t, ret);
 	wm_text_done(&t);
 	return ok;
 }
@@ -357,7 +359,7 @@ static bool make_place(struct wm_view *v, const struct wm_trace *trace, struct w
 		wm_text_str(&t, ",\"trace\":");
 		wm_view_json_string(&t, trace->path, strlen(trace->path));
 	}
-	ok = keep(v, &t, ret);
+	ok = writer_keep(v, &t, ret);
 	wm_text_done(&t);
 	return ok;
 }
@@ -372,12 +374,12 @@ static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_tr
 	if (!ret->types || !ret->streams || !make_place(v, trace, &ret->place))
 		return false;
 	for (uint32_t i = 0; i < trace->nr_types; i++)
-		if (!make_type(v, trace, trace->types[i], &ret->types[i]))
+		if (!writer_make_type(v, trace, trace->types[i], &ret->types[i]))
 			return false;
 	if (v->options.format == WM_VIEW_PERF && !align_names(v, trace, ret))
 		return false;
 	for (uint32_t i = 0; i < trace->nr_streams; i++)
-		if (!make_stream(v, trace, trace->streams[i], &ret->streams[i]))
+		if (!writer_make_stream(v, trace, trace->streams[i], &ret->streams[i]))
 			return false;
 	return true;
 }

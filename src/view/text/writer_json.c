@@ -15,7 +15,7 @@ static const char *const part_keys[WM_NR_PARTS] = {
     [WM_PART_FIELDS] = ",\"fields\":{",
 };
 
-static void put_text(struct wm_pen *p, const char *text)
+static void writer_json_put_text(struct wm_pen *p, const char *text)
 {
 	wm_pen_put(p, text, strlen(text));
 }
@@ -24,25 +24,27 @@ static void put_key_number(struct wm_pen *p, const char *key, int32_t n)
 {
 	if (n < 0)
 		return;
-	put_text(p, key);
+	writer_json_put_text(p, key);
 	p->at = wm_digits_u64(p->at, (uint32_t)n);
 }
 
-static void put_string(struct wm_pen *p, const char *key, const char *text, uint32_t bytes)
+static void writer_json_put_string(struct wm_pen *p, const char *key, const char *text,
+				   uint32_t bytes)
 {
-	put_text(p, key);
+	writer_json_put_text(p, key);
 	wm_pen_close(p);
 	wm_view_json_string(p->text, text, bytes);
 	wm_pen_resume(p);
 }
 
 /* Writes the contexts of waymark's own traces as keys of the event itself. */
-static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+static void writer_json_put_contexts(struct wm_pen *p, const struct view_type *type,
+				     const struct wm_event *e)
 {
 	const struct wm_part_range *parts = e->parts;
 
 	if (wm_view_level(type, e)) {
-		put_text(p, ",\"level\":");
+		writer_json_put_text(p, ",\"level\":");
 		p->at = wm_digits_u64(p->at, wm_view_level(type, e));
 	}
 	if (type->parts[WM_PART_CONTEXT])
@@ -54,18 +56,18 @@ static void put_contexts(struct wm_pen *p, const struct view_type *type, const s
 	wm_pen_need(p, HEAD_ROOM);
 }
 
-static void put_parts(struct wm_pen *p, const struct view_trace *t, const struct view_type *type,
-		      const struct wm_event *e)
+static void writer_json_put_parts(struct wm_pen *p, const struct view_trace *t,
+				  const struct view_type *type, const struct wm_event *e)
 {
 	bool is_own = t->trace->is_own;
 
 	if (is_own)
-		put_contexts(p, type, e);
+		writer_json_put_contexts(p, type, e);
 	for (int part = 0; part < WM_NR_PARTS; part++) {
 		if (!type->parts[part] || (is_own && part == WM_PART_CONTEXT))
 			continue;
 		wm_pen_need(p, HEAD_ROOM);
-		put_text(p, part_keys[part]);
+		writer_json_put_text(p, part_keys[part]);
 		wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
 				 e->parts[part].end, 0);
 		wm_pen_need(p, HEAD_ROOM);
@@ -73,7 +75,8 @@ static void put_parts(struct wm_pen *p, const struct view_trace *t, const struct
 	}
 }
 
-static void put_message(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+static void writer_json_put_message(struct wm_pen *p, const struct view_trace *t,
+				    const struct wm_event *e)
 {
 	struct wm_text message;
 
@@ -81,8 +84,8 @@ static void put_message(struct wm_pen *p, const struct view_trace *t, const stru
 		return;
 	wm_text_init(&message);
 	if (wm_view_print(t, e, &message))
-		put_string(p, ",\"message\":", message.data ? message.data : "",
-			   (uint32_t)message.bytes);
+		writer_json_put_string(p, ",\"message\":", message.data ? message.data : "",
+				       (uint32_t)message.bytes);
 	p->text->failed |= message.failed;
 	wm_text_done(&message);
 }
@@ -102,14 +105,14 @@ static void put_object(struct wm_pen *p, const struct view_trace *t, const struc
 	put_key_number(p, ",\"pid\":", e->pid);
 	put_key_number(p, ",\"tid\":", e->tid);
 	if (bytes)
-		put_string(p, ",\"comm\":", comm, bytes);
+		writer_json_put_string(p, ",\"comm\":", comm, bytes);
 	WM_PEN_PUT(p, ",\"name\":");
 	wm_view_put_piece(p, &type->name);
 	wm_view_put_piece(p, &t->place);
 	wm_pen_need(p, HEAD_ROOM);
 	put_key_number(p, ",\"cpu\":", e->cpu);
-	put_parts(p, t, type, e);
-	put_message(p, t, e);
+	writer_json_put_parts(p, t, type, e);
+	writer_json_put_message(p, t, e);
 	wm_pen_need(p, 4);
 	wm_pen_char(p, '}');
 }
@@ -146,7 +149,7 @@ void wm_view_write_json(const struct wm_view *v, struct wm_view_page *page,
  * Quotes a cell if it contains a comma, a quote or a line end, or begins or
  * ends with a space.
  */
-static void put_cell(struct wm_pen *p, const char *text, size_t bytes)
+static void writer_json_put_cell(struct wm_pen *p, const char *text, size_t bytes)
 {
 	bool quotes = bytes && (text[0] == ' ' || text[bytes - 1] == ' ');
 
@@ -180,7 +183,7 @@ void wm_view_csv_head(const struct wm_view *v, struct wm_text *t)
 	for (uint32_t i = 0; i < v->options.nr_fields; i++) {
 		wm_pen_need(&p, 4);
 		wm_pen_char(&p, ',');
-		put_cell(&p, v->options.fields[i], strlen(v->options.fields[i]));
+		writer_json_put_cell(&p, v->options.fields[i], strlen(v->options.fields[i]));
 	}
 	wm_pen_need(&p, 4);
 	WM_PEN_PUT(&p, "\r\n");
@@ -188,28 +191,29 @@ void wm_view_csv_head(const struct wm_view *v, struct wm_text *t)
 }
 
 /* Writes all parts as one cell: {"common":{...},"fields":{...}}. */
-static void put_all(struct wm_pen *p, const struct view_trace *trace, const struct view_type *type,
-		    const struct wm_event *e)
+static void writer_json_put_all(struct wm_pen *p, const struct view_trace *trace,
+				const struct view_type *type, const struct wm_event *e)
 {
 	struct wm_text t;
 	struct wm_pen q;
 
 	wm_text_init(&t);
 	if (wm_pen_open(&q, &t)) {
-		put_parts(&q, trace, type, e);
+		writer_json_put_parts(&q, trace, type, e);
 		WM_PEN_PUT(&q, "}");
 		wm_pen_close(&q);
 		t.data[0] = '{'; /* replaces the first comma */
 		if (t.bytes > 1)
-			put_cell(p, t.data, t.bytes);
+			writer_json_put_cell(p, t.data, t.bytes);
 	}
 	p->text->failed |= t.failed;
 	wm_text_done(&t);
 }
 
 /* Finds a member by name, in the fields first; returns its item, and its value's shape. */
-static const struct wm_item *find(const struct view_type *type, const struct wm_event *e,
-				  const char *name, const struct wm_shape **ret)
+static const struct wm_item *writer_json_find(const struct view_type *type,
+					      const struct wm_event *e, const char *name,
+					      const struct wm_shape **ret)
 {
 	for (int part = WM_NR_PARTS - 1; part >= 0; part--) {
 		const struct wm_shape *s = type->parts[part];
@@ -227,20 +231,21 @@ static const struct wm_item *find(const struct view_type *type, const struct wm_
 }
 
 /* Writes one value as a cell: text without quotes, other values as JSON. */
-static void put_value(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *i)
+static void writer_json_put_value(struct wm_pen *p, const struct wm_shape *s,
+				  const struct wm_item *i)
 {
 	struct wm_text t;
 	struct wm_pen q;
 
 	if (s->type->kind == WM_TYPE_STRING) {
-		put_cell(p, i->text, i->count);
+		writer_json_put_cell(p, i->text, i->count);
 		return;
 	}
 	wm_text_init(&t);
 	if (wm_pen_open(&q, &t)) {
 		(void)s->write(&q, s, i);
 		wm_pen_close(&q);
-		put_cell(p, t.data, t.bytes);
+		writer_json_put_cell(p, t.data, t.bytes);
 	}
 	p->text->failed |= t.failed;
 	wm_text_done(&t);
@@ -269,25 +274,25 @@ void wm_view_write_csv(const struct wm_view *v, struct wm_view_page *page,
 	if (e->ns != WM_TIME_NONE)
 		p.at = wm_digits_i64(p.at, e->ns);
 	wm_pen_char(&p, ',');
-	put_cell(&p, type->name.text, type->name.bytes);
+	writer_json_put_cell(&p, type->name.text, type->name.bytes);
 	put_column(&p, e->cpu);
 	put_column(&p, e->pid);
 	put_column(&p, e->tid);
 	wm_pen_need(&p, 4);
 	wm_pen_char(&p, ',');
 	comm = wm_view_comm(t, e, &bytes);
-	put_cell(&p, comm, bytes);
+	writer_json_put_cell(&p, comm, bytes);
 	for (uint32_t i = 0; i < v->options.nr_fields; i++) {
 		wm_pen_need(&p, 4);
 		wm_pen_char(&p, ',');
-		item = find(type, e, v->options.fields[i], &shape);
+		item = writer_json_find(type, e, v->options.fields[i], &shape);
 		if (item)
-			put_value(&p, shape, item);
+			writer_json_put_value(&p, shape, item);
 	}
 	wm_pen_need(&p, 4);
 	if (!v->options.nr_fields) {
 		wm_pen_char(&p, ',');
-		put_all(&p, t, type, e);
+		writer_json_put_all(&p, t, type, e);
 	}
 	wm_pen_need(&p, 4);
 	WM_PEN_PUT(&p, "\r\n");

@@ -53,7 +53,7 @@ static void put_blanks(struct wm_pen *p, uint32_t have, uint32_t width)
 }
 
 /* Writes the name of a thread; if it has none, its tid. */
-static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
+static void writer_perf_put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
 {
 	uint32_t bytes = (uint32_t)strlen(comm);
 
@@ -78,7 +78,7 @@ static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const
 		put_blanks(p, bytes, width);
 		wm_view_put_safe(p, comm, bytes);
 	} else {
-		put_comm(p, "", e->tid, width);
+		writer_perf_put_comm(p, "", e->tid, width);
 	}
 	wm_pen_char(p, ' ');
 	put_wide(p, e->tid, TID_WIDTH);
@@ -86,8 +86,9 @@ static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const
 }
 
 /* Writes name and tid. A name that the trace owns is cached by its address. */
-static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
-		       const struct wm_event *e, uint32_t width)
+static void writer_perf_put_thread(struct wm_pen *p, struct wm_view_page *page,
+				   const struct view_trace *t, const struct wm_event *e,
+				   uint32_t width)
 {
 	const struct wm_reader_ops *ops = t->trace->ops;
 	const char *comm =
@@ -104,7 +105,7 @@ static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct
 		return;
 	}
 	start = (size_t)(p->at - p->text->data);
-	put_comm(p, comm, e->tid, width);
+	writer_perf_put_comm(p, comm, e->tid, width);
 	wm_pen_char(p, ' ');
 	put_wide(p, e->tid, TID_WIDTH);
 	wm_pen_char(p, ' ');
@@ -117,7 +118,7 @@ static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct
 		memcpy(page->thread, p->text->data + start, bytes);
 }
 
-static void put_cpu(struct wm_pen *p, int32_t cpu)
+static void writer_perf_put_cpu(struct wm_pen *p, int32_t cpu)
 {
 	wm_pen_char(p, '[');
 	if (cpu < 100)
@@ -150,7 +151,8 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 }
 
 /* Returns the member whose number + 1 is given; NULL: none. */
-static const struct wm_item *member(const struct wm_event *e, enum wm_part part, uint32_t nr)
+static const struct wm_item *writer_perf_member(const struct wm_event *e, enum wm_part part,
+						uint32_t nr)
 {
 	uint32_t at = e->parts[part].at;
 
@@ -225,7 +227,8 @@ static void put_new_name(struct wm_pen *p, const struct wm_named_place *n)
 	wm_pen_char(p, ')');
 }
 
-static struct name_text *text_of(struct wm_view_names *names, const struct wm_named_place *n)
+static struct name_text *writer_perf_text_of(struct wm_view_names *names,
+					     const struct wm_named_place *n)
 {
 	uint64_t hash =
 	    ((uintptr_t)(n->symbol ? n->symbol : n->file) + n->offset) * 0x9e3779b97f4a7c15ull;
@@ -234,9 +237,10 @@ static struct name_text *text_of(struct wm_view_names *names, const struct wm_na
 }
 
 /* Writes the name of an address. The caller must have reserved NAME_TEXT_MAX bytes. */
-static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+static void writer_perf_put_name(struct wm_pen *p, struct wm_view_names *names,
+				 const struct wm_named_place *n)
 {
-	struct name_text *text = text_of(names, n);
+	struct name_text *text = writer_perf_text_of(names, n);
 	size_t start, bytes;
 
 	if (text->bytes && text->symbol == n->symbol && text->offset == n->offset &&
@@ -261,12 +265,12 @@ static void put_place(struct wm_pen *p, struct wm_view_names *names, const struc
 	wm_pen_need(p, HEAD_ROOM);
 	p->at = wm_digits_hex_wide(p->at, n->address);
 	if (names)
-		put_name(p, names, n);
+		writer_perf_put_name(p, names, n);
 }
 
-static void find_place(const struct wm_pen *p, const struct wm_view_names *names,
-		       const struct view_trace *t, const struct wm_event *e,
-		       enum wm_event_mode mode, struct wm_named_place *n)
+static void writer_perf_find_place(const struct wm_pen *p, const struct wm_view_names *names,
+				   const struct view_trace *t, const struct wm_event *e,
+				   enum wm_event_mode mode, struct wm_named_place *n)
 {
 	if (names && names->places->find(names->own, t->index, e, n->address, mode, n) < 0)
 		p->text->failed = true;
@@ -322,7 +326,7 @@ static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struc
 			(void)wm_stacks_mode(chain[i].u, &mode); /* cannot fail here */
 			continue;
 		}
-		find_place(p, names, t, e, mode, &n);
+		writer_perf_find_place(p, names, t, e, mode, &n);
 		put_frame(p, names, &n);
 		left--;
 	}
@@ -336,7 +340,7 @@ static void put_address(struct wm_pen *p, struct wm_view_names *names, const str
 {
 	struct wm_named_place n = {.address = address};
 
-	find_place(p, names, t, e, e->mode, &n);
+	writer_perf_find_place(p, names, t, e, e->mode, &n);
 	n.address = address;
 	wm_pen_char(p, ' ');
 	put_place(p, names, &n);
@@ -346,7 +350,7 @@ static void put_sample(struct wm_pen *p, struct wm_view_page *page, const struct
 		       const struct wm_event *e, const struct wm_item *chain)
 {
 	const struct view_type *type = &t->types[e->type->index];
-	const struct wm_item *ip = member(e, WM_PART_STREAM_CONTEXT, type->sample.ip);
+	const struct wm_item *ip = writer_perf_member(e, WM_PART_STREAM_CONTEXT, type->sample.ip);
 
 	if (chain)
 		put_chain(p, names_of(page, t->options->places), t, e, chain);
@@ -373,7 +377,8 @@ static void put_all_parts(struct wm_pen *p, const struct view_type *type, const 
 
 static void put_period(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
-	const struct wm_item *period = member(e, WM_PART_STREAM_CONTEXT, type->sample.period);
+	const struct wm_item *period =
+	    writer_perf_member(e, WM_PART_STREAM_CONTEXT, type->sample.period);
 
 	put_wide(p, (int64_t)(period ? period->u : e->type->period), PERIOD_WIDTH);
 	wm_pen_char(p, ' ');
@@ -385,14 +390,14 @@ void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 	const struct view_type *type = &t->types[e->type->index];
 	bool is_sample = type->sample.ip && !v->options.nr_fields;
 	const struct wm_item *chain =
-	    is_sample ? member(e, type->sample.chain_part, type->sample.chain) : NULL;
+	    is_sample ? writer_perf_member(e, type->sample.chain_part, type->sample.chain) : NULL;
 	struct wm_pen p;
 
 	if (!wm_pen_open(&p, &page->text))
 		return;
-	put_thread(&p, page, t, e, chain ? 0 : COMM_WIDTH);
+	writer_perf_put_thread(&p, page, t, e, chain ? 0 : COMM_WIDTH);
 	if (e->cpu >= 0)
-		put_cpu(&p, e->cpu);
+		writer_perf_put_cpu(&p, e->cpu);
 	if (e->ns != WM_TIME_NONE)
 		put_time(&p, page, e->ns);
 	if (is_sample && !e->type->print)

@@ -135,7 +135,7 @@ static void put_seconds(struct wm_pen *p, int64_t ns, uint32_t digits)
 	p->at = wm_digits_9(p->at, (uint32_t)(n % WM_NS_PER_SECOND)) - (9 - digits);
 }
 
-static void put_number(struct wm_pen *p, int32_t n)
+static void writer_text_put_number(struct wm_pen *p, int32_t n)
 {
 	if (n < 0)
 		wm_pen_char(p, '?');
@@ -144,7 +144,8 @@ static void put_number(struct wm_pen *p, int32_t n)
 }
 
 /* Writes "command:pid/tid ", or nothing if all are unknown. */
-static void put_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+static void writer_text_put_thread(struct wm_pen *p, const struct view_trace *t,
+				   const struct wm_event *e)
 {
 	uint32_t bytes;
 	const char *comm = wm_view_comm(t, e, &bytes);
@@ -157,17 +158,18 @@ static void put_thread(struct wm_pen *p, const struct view_trace *t, const struc
 		wm_pen_char(p, '?');
 	if (e->pid >= 0 || e->tid >= 0) {
 		wm_pen_char(p, ':');
-		put_number(p, e->pid);
+		writer_text_put_number(p, e->pid);
 	}
 	if (e->tid >= 0) {
 		wm_pen_char(p, '/');
-		put_number(p, e->tid);
+		writer_text_put_number(p, e->tid);
 	}
 	wm_pen_char(p, ' ');
 }
 
 /* Writes "{ cpu = 1, contexts... } ", or nothing if there are none. */
-static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+static void writer_text_put_contexts(struct wm_pen *p, const struct view_type *type,
+				     const struct wm_event *e)
 {
 	uint32_t nr = 0;
 
@@ -175,7 +177,7 @@ static void put_contexts(struct wm_pen *p, const struct view_type *type, const s
 	wm_pen_char(p, '{');
 	if (e->cpu >= 0) {
 		WM_PEN_PUT(p, " cpu = ");
-		put_number(p, e->cpu);
+		writer_text_put_number(p, e->cpu);
 		nr = 1;
 	}
 	if (wm_view_level(type, e)) {
@@ -197,7 +199,8 @@ static void put_contexts(struct wm_pen *p, const struct view_type *type, const s
 		p->at--; /* removes the opening brace */
 }
 
-static void put_fields(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+static void writer_text_put_fields(struct wm_pen *p, const struct view_type *type,
+				   const struct wm_event *e)
 {
 	wm_pen_char(p, '{');
 	if (type->parts[WM_PART_FIELDS])
@@ -225,11 +228,11 @@ void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 		wm_view_put_delta(&p, page, e->ns);
 		WM_PEN_PUT(&p, ") ");
 	}
-	put_thread(&p, t, e);
+	writer_text_put_thread(&p, t, e);
 	wm_view_put_piece(&p, &type->name);
-	put_contexts(&p, type, e);
+	writer_text_put_contexts(&p, type, e);
 	if (v->options.nr_fields || !wm_view_put_print(&p, t, e))
-		put_fields(&p, type, e);
+		writer_text_put_fields(&p, type, e);
 	wm_pen_need(&p, 2);
 	wm_pen_char(&p, '\n');
 	wm_pen_close(&p);

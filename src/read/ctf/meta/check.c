@@ -24,8 +24,8 @@ struct walk {
 	struct wm_diag *diag;
 };
 
-static int refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const char *why,
-		  const char *name)
+static int meta_check_refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const char *why,
+			     const char *name)
 {
 	(void)wm_diag_set(w->diag, err, w->diag ? w->diag->where : NULL, ref->offset, "'%.100s' %s",
 			  name ? name : "..", why);
@@ -41,8 +41,8 @@ static int refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const c
  * enters a list, a variant or an optional (CTF 2), returns that type: compile_ref.c looks up the
  * rest.
  */
-static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char *const *names,
-					 uint32_t nr_names)
+static const struct wm_ctf_type *meta_check_descend(const struct wm_ctf_type *t,
+						    const char *const *names, uint32_t nr_names)
 {
 	for (uint32_t i = 0; i < nr_names; i++) {
 		if (t->kind == WM_CTF_ARRAY || t->kind == WM_CTF_SEQUENCE ||
@@ -86,7 +86,7 @@ static const struct wm_ctf_type *find_absolute(const struct walk *w, enum wm_ctf
 
 	if (at < 0 || (scope == w->scope && (uint32_t)at > w->frames[0].at))
 		return NULL; /* missing, or decoded later */
-	return descend(root, names, nr_names);
+	return meta_check_descend(root, names, nr_names);
 }
 
 /*
@@ -108,14 +108,15 @@ static const struct wm_ctf_type *find_relative(const struct walk *w, const struc
 		while (at && strcmp(f->type->members[at - 1].raw, names[0]) != 0)
 			at--;
 		if (at)
-			return descend(f->type->members[at - 1].type, names + 1, nr_names - 1);
+			return meta_check_descend(f->type->members[at - 1].type, names + 1,
+						  nr_names - 1);
 		if (w->m->major == 2)
 			break;
 	}
 	return NULL;
 }
 
-static bool is_length(const struct wm_ctf_type *t)
+static bool meta_check_is_length(const struct wm_ctf_type *t)
 {
 	return (t->kind == WM_CTF_INTEGER || t->kind == WM_CTF_ENUM || t->kind == WM_CTF_VARINT) &&
 	       !t->is_signed && t->bits <= 64;
@@ -144,7 +145,7 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 		struct wm_ctf_ref here = {
 		    .line = owner->line, .column = owner->column, .offset = -1};
 
-		return refuse(w, &here, -EBADMSG, "has no tag", "variant");
+		return meta_check_refuse(w, &here, -EBADMSG, "has no tag", "variant");
 	}
 	used = wm_ctf_ref_scope(ref, &scope);
 	if (scope == WM_CTF_RELATIVE)
@@ -152,24 +153,27 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 	else
 		target = find_absolute(w, scope, ref->names + used, ref->nr_names - used);
 	if (!target)
-		return refuse(w, ref, -EBADMSG, "is not an earlier field",
-			      ref->names[ref->nr_names - 1]);
+		return meta_check_refuse(w, ref, -EBADMSG, "is not an earlier field",
+					 ref->names[ref->nr_names - 1]);
 	if (is_found_later(w, target))
 		return 0;
 	if (owner->kind == WM_CTF_OPTIONAL && !owner->nr_members && !target->is_bool)
-		return refuse(w, ref, -EBADMSG, "is not a boolean, and no ranges are given for it",
-			      ref->names[ref->nr_names - 1]);
-	if (owner->kind == WM_CTF_SEQUENCE ? !is_length(target) : !is_selector(w, target))
-		return refuse(w, ref, -EBADMSG,
-			      owner->kind == WM_CTF_SEQUENCE
-				  ? "is not an unsigned integer, so it cannot be a length"
-				  : "is not an enumeration, so it cannot choose an option",
-			      ref->names[ref->nr_names - 1]);
+		return meta_check_refuse(w, ref, -EBADMSG,
+					 "is not a boolean, and no ranges are given for it",
+					 ref->names[ref->nr_names - 1]);
+	if (owner->kind == WM_CTF_SEQUENCE ? !meta_check_is_length(target)
+					   : !is_selector(w, target))
+		return meta_check_refuse(
+		    w, ref, -EBADMSG,
+		    owner->kind == WM_CTF_SEQUENCE
+			? "is not an unsigned integer, so it cannot be a length"
+			: "is not an enumeration, so it cannot choose an option",
+		    ref->names[ref->nr_names - 1]);
 	return 0;
 }
 
 /* The depth is bounded by wm_ctf_type_contain(), the number of steps by WM_CTF_WALK_MAX. */
-static int walk(struct walk *w, const struct wm_ctf_type *t)
+static int meta_check_walk(struct walk *w, const struct wm_ctf_type *t)
 {
 	bool chosen =
 	    t->kind == WM_CTF_SEQUENCE || t->kind == WM_CTF_VARIANT || t->kind == WM_CTF_OPTIONAL;
@@ -180,14 +184,14 @@ static int walk(struct walk *w, const struct wm_ctf_type *t)
 		return wm_diag_set(w->diag, -E2BIG, w->diag ? w->diag->where : NULL, -1,
 				   "types that expand to more than %u fields", WM_CTF_WALK_MAX);
 	if (!err && t->element && t->kind != WM_CTF_ENUM)
-		err = walk(w, t->element);
+		err = meta_check_walk(w, t->element);
 	if (t->kind == WM_CTF_STRUCT)
 		w->nr_frames++;
 	f->type = t;
 	for (uint32_t i = 0; i < t->nr_members && t->kind != WM_CTF_OPTIONAL && !err; i++) {
 		if (t->kind == WM_CTF_STRUCT)
 			f->at = i;
-		err = walk(w, t->members[i].type);
+		err = meta_check_walk(w, t->members[i].type);
 	}
 	if (t->kind == WM_CTF_STRUCT)
 		w->nr_frames--;
@@ -201,7 +205,7 @@ static int walk_scope(struct walk *w, enum wm_ctf_scope scope, const struct wm_c
 	w->roots[scope] = root;
 	w->scope = scope;
 	w->nr_frames = 0;
-	return root ? walk(w, root) : 0;
+	return root ? meta_check_walk(w, root) : 0;
 }
 
 static int walk_stream(struct walk *w, const struct wm_ctf_stream *s)
@@ -320,7 +324,7 @@ static int refuse_at(struct walk *w, const struct wm_ctf_type *t, const char *wh
 {
 	const struct wm_ctf_ref at = {.line = t->line, .column = t->column, .offset = -1};
 
-	return refuse(w, &at, -EBADMSG, why, name);
+	return meta_check_refuse(w, &at, -EBADMSG, why, name);
 }
 
 static int check_magic(struct walk *w, const struct wm_ctf_member *m, bool is_first)

@@ -134,7 +134,7 @@ int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t 
 	} while (0)
 
 /* Parses the structure of a scope; NULL when the fragment has none. */
-static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
+static struct wm_ctf_type *ctf2_parse_scope(struct ctf2 *p, json_t *f, const char *key)
 {
 	json_t *value = json_object_get(f, key);
 	struct wm_ctf_type *t = value ? wm_ctf2_type(p, value) : NULL;
@@ -168,7 +168,7 @@ static void refuse_extensions(struct ctf2 *p, json_t *f)
 		(void)wm_ctf2_fail(p, -EBADMSG, "it requires extensions, which are not supported");
 }
 
-static void preamble(struct ctf2 *p, json_t *f)
+static void ctf2_parse_preamble(struct ctf2 *p, json_t *f)
 {
 	json_t *uuid = json_object_get(f, "uuid"), *byte;
 	size_t i;
@@ -217,7 +217,7 @@ static void environment(struct ctf2 *p, json_t *f)
 	}
 }
 
-static void trace_class(struct ctf2 *p, json_t *f)
+static void ctf2_parse_trace_class(struct ctf2 *p, json_t *f)
 {
 	if (p->has_trace)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a second trace class");
@@ -225,10 +225,10 @@ static void trace_class(struct ctf2 *p, json_t *f)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a trace class after a data stream class");
 	p->has_trace = true;
 	environment(p, f);
-	p->m->packet_header = scope(p, f, "packet-header-field-class");
+	p->m->packet_header = ctf2_parse_scope(p, f, "packet-header-field-class");
 }
 
-static void clock_class(struct ctf2 *p, json_t *f)
+static void ctf2_parse_clock_class(struct ctf2 *p, json_t *f)
 {
 	json_t *offset = json_object_get(f, "offset-from-origin");
 	json_t *origin = json_object_get(f, "origin");
@@ -267,9 +267,9 @@ static void stream_class(struct ctf2 *p, json_t *f)
 	s.clock = wm_ctf2_text(p, f, "default-clock-class-id");
 	if (!s.clock)
 		s.clock = wm_ctf2_text(p, f, "default-clock-class-name");
-	s.packet_context = scope(p, f, "packet-context-field-class");
-	s.event_header = scope(p, f, "event-record-header-field-class");
-	s.event_context = scope(p, f, "event-record-common-context-field-class");
+	s.packet_context = ctf2_parse_scope(p, f, "packet-context-field-class");
+	s.event_header = ctf2_parse_scope(p, f, "event-record-header-field-class");
+	s.event_context = ctf2_parse_scope(p, f, "event-record-common-context-field-class");
 	if (!p->err)
 		APPEND(p, p->m->streams, p->m->nr_streams, s);
 }
@@ -324,8 +324,8 @@ static void event_class(struct ctf2 *p, json_t *f)
 				   "described in front of it",
 				   (unsigned long long)e.stream_id);
 	e.name = wm_ctf2_text(p, f, "name");
-	e.context = scope(p, f, "specific-context-field-class");
-	e.fields = scope(p, f, "payload-field-class");
+	e.context = ctf2_parse_scope(p, f, "specific-context-field-class");
+	e.fields = ctf2_parse_scope(p, f, "payload-field-class");
 	log_level(p, f, &e);
 	waymark_pairs(p, f, &e);
 	if (!p->err)
@@ -336,12 +336,9 @@ static const struct {
 	const char *type;
 	void (*read)(struct ctf2 *p, json_t *f);
 } fragments[] = {
-    {"preamble", preamble},
-    {"field-class-alias", wm_ctf2_alias_add},
-    {"trace-class", trace_class},
-    {"clock-class", clock_class},
-    {"data-stream-class", stream_class},
-    {"event-record-class", event_class},
+    {"preamble", ctf2_parse_preamble},       {"field-class-alias", wm_ctf2_alias_add},
+    {"trace-class", ctf2_parse_trace_class}, {"clock-class", ctf2_parse_clock_class},
+    {"data-stream-class", stream_class},     {"event-record-class", event_class},
 };
 
 static void fragment(struct ctf2 *p, json_t *f)
@@ -405,7 +402,7 @@ static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 	return out;
 }
 
-static json_t *load(struct ctf2 *p, const char *text, size_t bytes)
+static json_t *ctf2_parse_load(struct ctf2 *p, const char *text, size_t bytes)
 {
 	const size_t flags = JSON_REJECT_DUPLICATES;
 	json_error_t error = {0};
@@ -431,7 +428,7 @@ static json_t *load(struct ctf2 *p, const char *text, size_t bytes)
 	return f;
 }
 
-static uint32_t count_lines(const char *text, size_t bytes)
+static uint32_t ctf2_parse_count_lines(const char *text, size_t bytes)
 {
 	uint32_t n = 0;
 
@@ -471,12 +468,12 @@ int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text
 		p.offset = (int64_t)at;
 		p.line = line;
 		if (!is_blank(begin, n)) {
-			f = load(&p, begin, n);
+			f = ctf2_parse_load(&p, begin, n);
 			if (f)
 				fragment(&p, f);
 			json_decref(f);
 		}
-		line += count_lines(begin, n);
+		line += ctf2_parse_count_lines(begin, n);
 		at += n;
 	}
 	if (!p.err && m->major != 2)

@@ -47,7 +47,7 @@ static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
 }
 
-static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	static const struct {
 		const char *name;
@@ -80,7 +80,7 @@ static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 }
 
 /* Parses one range of a list such as [[1, 5], [9, 9]]; also a single number. */
-static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
+static bool ctf2_type_range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 {
 	bool negative[2];
 	uint64_t bits[2];
@@ -124,7 +124,7 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 			t->labels = labels;
 			labels[t->nr_labels].name =
 			    wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
-			if (!range(one, t->is_signed, &labels[t->nr_labels++].range)) {
+			if (!ctf2_type_range(one, t->is_signed, &labels[t->nr_labels++].range)) {
 				(void)wm_ctf2_fail(p, -EBADMSG, "a range of '%.60s' is not valid",
 						   key);
 				return;
@@ -157,7 +157,7 @@ static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool
 	t->is_signed = is_signed;
 	t->align = power_of_two(p, v, "alignment");
 	byte_order(p, v, t);
-	roles(p, v, t);
+	ctf2_type_roles(p, v, t);
 	mappings(p, v, "mappings", t);
 	if (!t->nr_labels)
 		return;
@@ -192,22 +192,22 @@ static void boolean(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->is_bool = true;
 }
 
-static void bits(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_bits(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	fixed_integer(p, v, t, false);
 	t->base = 16;
 }
 
-static void flags(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_flags(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	bits(p, v, t);
+	ctf2_type_bits(p, v, t);
 	if (!json_object_size(json_object_get(v, "flags")))
 		(void)wm_ctf2_fail(p, -EBADMSG, "a bit map without flags");
 	mappings(p, v, "flags", t);
 	t->is_flags = true;
 }
 
-static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	uint64_t length = wm_ctf2_unsigned(p, v, "length", 0, 1u << 16);
 
@@ -222,23 +222,23 @@ static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	byte_order(p, v, t);
 }
 
-static void variable(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
+static void ctf2_type_variable(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
 {
 	t->kind = WM_CTF_VARINT;
 	t->is_signed = is_signed;
 	t->base = (uint8_t)wm_ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
-	roles(p, v, t);
+	ctf2_type_roles(p, v, t);
 	mappings(p, v, "mappings", t);
 }
 
 static void variable_unsigned(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	variable(p, v, t, false);
+	ctf2_type_variable(p, v, t, false);
 }
 
 static void variable_signed(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	variable(p, v, t, true);
+	ctf2_type_variable(p, v, t, true);
 }
 
 static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -262,26 +262,27 @@ static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 				   name);
 }
 
-static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_STRING;
 	encoding(p, v, t);
 }
 
-static void contain(struct ctf2 *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
+static void ctf2_type_contain(struct ctf2 *p, struct wm_ctf_type *owner,
+			      const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
 		(void)wm_ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
 				   WM_CTF_DEPTH_MAX);
 }
 
-static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_type *t)
+static void ctf2_type_element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_type *t)
 {
 	json_t *value = wm_ctf2_need(p, v, key);
 
 	t->element = value ? wm_ctf2_type(p, value) : NULL;
 	if (t->element)
-		contain(p, t, t->element);
+		ctf2_type_contain(p, t, t->element);
 }
 
 /* Makes a string or blob with a length an array of bytes. */
@@ -296,7 +297,7 @@ static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
 	b->text = t->text;
 	b->base = t->blob ? 16 : NATURAL_BASE;
 	t->element = b;
-	contain(p, t, b);
+	ctf2_type_contain(p, t, b);
 }
 
 static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -306,7 +307,7 @@ static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->length = wm_ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
 }
 
-static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
+static void ctf2_type_location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
 {
 	json_t *place = wm_ctf2_need(p, v, key), *name;
 	json_t *path = place ? wm_ctf2_need(p, place, "path") : NULL;
@@ -338,7 +339,7 @@ static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_r
 static void dynamic_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_SEQUENCE;
-	location(p, v, "length-field-location", &t->ref);
+	ctf2_type_location(p, v, "length-field-location", &t->ref);
 }
 
 static void fixed_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -362,7 +363,7 @@ static void fixed_blob(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->blob = true;
 	fixed_length(p, v, t);
 	byte_element(p, t);
-	roles(p, v, t);
+	ctf2_type_roles(p, v, t);
 }
 
 static void dynamic_blob(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -383,14 +384,14 @@ static void array_align(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 static void fixed_array(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	fixed_length(p, v, t);
-	element(p, v, "element-field-class", t);
+	ctf2_type_element(p, v, "element-field-class", t);
 	array_align(p, v, t);
 }
 
 static void dynamic_array(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	dynamic_length(p, v, t);
-	element(p, v, "element-field-class", t);
+	ctf2_type_element(p, v, "element-field-class", t);
 	array_align(p, v, t);
 }
 
@@ -408,7 +409,7 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 	json_array_foreach(list, i, one)
 	{
 		/* accept negative numbers: the selector may be signed */
-		if (!range(one, true, &ranges[i]))
+		if (!ctf2_type_range(one, true, &ranges[i]))
 			(void)wm_ctf2_fail(p, -EBADMSG,
 					   "selector-field-ranges contains no valid "
 					   "range");
@@ -418,7 +419,7 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 }
 
 /* Parses the members of a structure or the options of a variant. */
-static void members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
+static void ctf2_type_members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
 {
 	size_t i, count = json_array_size(list);
 	json_t *one;
@@ -445,7 +446,7 @@ static void members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
 		selector_ranges(p, one, m);
 		if (!m->type || p->err)
 			return;
-		contain(p, t, m->type);
+		ctf2_type_contain(p, t, m->type);
 		t->nr_members++;
 	}
 }
@@ -457,7 +458,7 @@ static int by_raw(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
+static void ctf2_type_refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
 {
 	const char **names = wm_ctf2_memory(p, calloc(t->nr_members + 1, sizeof(*names)));
 
@@ -472,15 +473,15 @@ static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
 	free(names);
 }
 
-static void structure(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_structure(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_STRUCT;
-	members(p, json_object_get(v, "member-classes"), t);
+	ctf2_type_members(p, json_object_get(v, "member-classes"), t);
 	array_align(p, v, t);
-	refuse_twins(p, t);
+	ctf2_type_refuse_twins(p, t);
 }
 
-static int by_low(const void *a, const void *b)
+static int ctf2_type_by_low(const void *a, const void *b)
 {
 	const struct wm_ctf_range *x = a, *y = b;
 
@@ -503,7 +504,7 @@ static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 		n += t->members[i].nr_ranges;
 	}
 	if (all)
-		qsort(all, count, sizeof(*all), by_low);
+		qsort(all, count, sizeof(*all), ctf2_type_by_low);
 	for (uint32_t i = 1; all && i < count; i++)
 		if (all[i].low <= all[i - 1].high && all[i - 1].high >= all[i - 1].low)
 			(void)wm_ctf2_fail(p, -EBADMSG,
@@ -512,22 +513,22 @@ static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 	free(all);
 }
 
-static void variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_VARIANT;
-	location(p, v, "selector-field-location", &t->ref);
-	members(p, json_object_get(v, "options"), t);
+	ctf2_type_location(p, v, "selector-field-location", &t->ref);
+	ctf2_type_members(p, json_object_get(v, "options"), t);
 	if (!p->err && !t->nr_members)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a variant without options");
-	refuse_twins(p, t);
+	ctf2_type_refuse_twins(p, t);
 	refuse_two_ways(p, t);
 }
 
-static void optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void ctf2_type_optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_OPTIONAL;
-	location(p, v, "selector-field-location", &t->ref);
-	element(p, v, "field-class", t);
+	ctf2_type_location(p, v, "selector-field-location", &t->ref);
+	ctf2_type_element(p, v, "field-class", t);
 	if (p->err || !json_object_get(v, "selector-field-ranges"))
 		return;
 	t->members = wm_ctf2_memory(p, wm_arena_array(&p->m->arena, 1, sizeof(*t->members)));
@@ -545,21 +546,21 @@ static const struct {
     {"fixed-length-unsigned-integer", unsigned_integer},
     {"fixed-length-signed-integer", signed_integer},
     {"fixed-length-boolean", boolean},
-    {"fixed-length-bit-array", bits},
-    {"fixed-length-bit-map", flags},
-    {"fixed-length-floating-point-number", real},
+    {"fixed-length-bit-array", ctf2_type_bits},
+    {"fixed-length-bit-map", ctf2_type_flags},
+    {"fixed-length-floating-point-number", ctf2_type_real},
     {"variable-length-unsigned-integer", variable_unsigned},
     {"variable-length-signed-integer", variable_signed},
-    {"null-terminated-string", string},
+    {"null-terminated-string", ctf2_type_string},
     {"static-length-string", fixed_string},
     {"dynamic-length-string", dynamic_string},
     {"static-length-blob", fixed_blob},
     {"dynamic-length-blob", dynamic_blob},
-    {"structure", structure},
+    {"structure", ctf2_type_structure},
     {"static-length-array", fixed_array},
     {"dynamic-length-array", dynamic_array},
-    {"optional", optional},
-    {"variant", variant},
+    {"optional", ctf2_type_optional},
+    {"variant", ctf2_type_variant},
 };
 
 /* --- aliases ------------------------------------------------------------------- */
@@ -570,7 +571,7 @@ static uint32_t alias_slot(const struct ctf2 *p, const char *name)
 	return WM_SEARCH(0, p->nr_aliases, i, strcmp(p->aliases[i].name, name) < 0);
 }
 
-static struct wm_ctf_type *known_alias(struct ctf2 *p, const char *name)
+static struct wm_ctf_type *ctf2_type_known_alias(struct ctf2 *p, const char *name)
 {
 	uint32_t at = alias_slot(p, name);
 
@@ -618,7 +619,7 @@ struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value)
 	struct wm_ctf_type *t;
 
 	if (json_is_string(value))
-		return known_alias(p, json_string_value(value));
+		return ctf2_type_known_alias(p, json_string_value(value));
 	name = wm_ctf2_text(p, value, "type");
 	if (p->err || p->depth >= WM_CTF_DEPTH_MAX) {
 		(void)wm_ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
@@ -628,7 +629,7 @@ struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value)
 	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++) {
 		if (strcmp(classes[i].name, name) != 0)
 			continue;
-		t = wm_ctf2_memory(p, wm_ctf_type_create(p->m, classes[i].read == string
+		t = wm_ctf2_memory(p, wm_ctf_type_create(p->m, classes[i].read == ctf2_type_string
 								   ? WM_CTF_STRING
 								   : WM_CTF_STRUCT));
 		if (!t)

@@ -58,8 +58,8 @@ static int unwrap_one(const char *where, const char *text, size_t bytes, size_t 
 	return (int)packet;
 }
 
-static int unwrap(const char *where, const char *text, size_t bytes, bool big, char **ret,
-		  size_t *ret_bytes, struct wm_diag *diag)
+static int metadata_unwrap(const char *where, const char *text, size_t bytes, bool big, char **ret,
+			   size_t *ret_bytes, struct wm_diag *diag)
 {
 	char *out = malloc(bytes);
 	size_t at = 0, n = 0;
@@ -101,7 +101,7 @@ static bool worth_keeping(const struct wm_ctf_metadata *m)
 }
 
 /* Sets the offset of line diag->line; 0 when the message concerns the whole file. */
-static void find_place(const char *text, size_t bytes, struct wm_diag *diag)
+static void metadata_find_place(const char *text, size_t bytes, struct wm_diag *diag)
 {
 	const char *at = text;
 
@@ -114,8 +114,8 @@ static void find_place(const char *text, size_t bytes, struct wm_diag *diag)
 	diag->offset = at - text;
 }
 
-static int parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
-		 struct wm_diag *ret_damage, struct wm_diag *diag)
+static int metadata_parse(struct wm_ctf_metadata *m, const char *where, const char *text,
+			  size_t bytes, struct wm_diag *ret_damage, struct wm_diag *diag)
 {
 	bool little = bytes >= 4 && load32(text, false) == METADATA_MAGIC;
 	bool big = bytes >= 4 && load32(text, true) == METADATA_MAGIC;
@@ -126,7 +126,7 @@ static int parse(struct wm_ctf_metadata *m, const char *where, const char *text,
 		return wm_diag_set(diag, -E2BIG, where, -1, "metadata of more than %u bytes",
 				   WM_CTF_METADATA_MAX);
 	if (little || big) {
-		err = unwrap(where, text, bytes, big, &unwrapped, &bytes, diag);
+		err = metadata_unwrap(where, text, bytes, big, &unwrapped, &bytes, diag);
 		text = unwrapped;
 		m->order = big ? WM_CTF_BIG : WM_CTF_LITTLE;
 	}
@@ -141,7 +141,7 @@ static int parse(struct wm_ctf_metadata *m, const char *where, const char *text,
 	if (!err)
 		err = wm_ctf_check(m, diag);
 	if (err && text)
-		find_place(text, bytes, diag);
+		metadata_find_place(text, bytes, diag);
 	free(unwrapped);
 	return err;
 }
@@ -161,7 +161,7 @@ int wm_ctf_metadata_parse(const char *where, const char *text, size_t bytes,
 	*diag = (struct wm_diag){.where = where, .offset = -1};
 	if (ret_damage)
 		*ret_damage = *diag;
-	err = parse(m, where, text, bytes, ret_damage, diag);
+	err = metadata_parse(m, where, text, bytes, ret_damage, diag);
 	if (err) {
 		wm_ctf_metadata_destroy(m);
 		return err;

@@ -65,7 +65,7 @@ static unsigned char peek(const struct wm_tsdl_lexer *l, size_t ahead)
 	return ahead < l->bytes - l->at ? (unsigned char)l->text[l->at + ahead] : 0;
 }
 
-static void skip(struct wm_tsdl_lexer *l, size_t count)
+static void tsdl_lex_skip(struct wm_tsdl_lexer *l, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		l->column++;
@@ -76,24 +76,24 @@ static void skip(struct wm_tsdl_lexer *l, size_t count)
 	}
 }
 
-static bool is_digit(unsigned char c)
+static bool tsdl_lex_is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name(unsigned char c)
+static bool tsdl_lex_is_name(unsigned char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return tsdl_lex_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_space(unsigned char c)
+static bool tsdl_lex_is_space(unsigned char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static int digit_value(unsigned char c)
+static int tsdl_lex_digit_value(unsigned char c)
 {
-	if (is_digit(c))
+	if (tsdl_lex_is_digit(c))
 		return c - '0';
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
@@ -103,7 +103,7 @@ static void keep_note(struct wm_tsdl_lexer *l, const char *text, size_t bytes)
 {
 	size_t word = strlen(note_word);
 
-	while (bytes && is_space((unsigned char)*text)) {
+	while (bytes && tsdl_lex_is_space((unsigned char)*text)) {
 		text++;
 		bytes--;
 	}
@@ -126,29 +126,29 @@ static void skip_comment(struct wm_tsdl_lexer *l)
 		return;
 	}
 	keep_note(l, begin, (size_t)(end - begin));
-	skip(l, (size_t)(end + 2 - (l->text + l->at)));
+	tsdl_lex_skip(l, (size_t)(end + 2 - (l->text + l->at)));
 }
 
 static void skip_blank(struct wm_tsdl_lexer *l)
 {
 	while (l->at < l->bytes && !l->err) {
-		if (is_space(peek(l, 0)))
-			skip(l, 1);
+		if (tsdl_lex_is_space(peek(l, 0)))
+			tsdl_lex_skip(l, 1);
 		else if (peek(l, 0) == '/' && peek(l, 1) == '*')
 			skip_comment(l);
 		else if (peek(l, 0) == '/' && peek(l, 1) == '/')
 			while (l->at < l->bytes && peek(l, 0) != '\n')
-				skip(l, 1);
+				tsdl_lex_skip(l, 1);
 		else
 			return;
 	}
 }
 
-static void lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
+static void tsdl_lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	size_t n = 0;
 
-	while (is_name(peek(l, n)))
+	while (tsdl_lex_is_name(peek(l, n)))
 		n++;
 	if (n > WM_CTF_TEXT_MAX) {
 		(void)wm_tsdl_fail(l, t, -E2BIG, "a name of more than %u bytes", WM_CTF_TEXT_MAX);
@@ -165,10 +165,10 @@ static void lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 		t->text = wm_arena_copy(l->arena, l->text + l->at, n);
 	if (!t->text)
 		(void)wm_tsdl_fail(l, t, -ENOMEM, "out of memory for metadata of this size");
-	skip(l, n);
+	tsdl_lex_skip(l, n);
 }
 
-static void lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
+static void tsdl_lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	unsigned base = 10;
 	size_t digits = 0;
@@ -180,19 +180,21 @@ static void lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	else if (peek(l, 0) == '0')
 		base = 8;
 	if (base == 16 || base == 2)
-		skip(l, 2);
+		tsdl_lex_skip(l, 2);
 	t->kind = WM_TSDL_NUMBER;
-	for (; digit_value(peek(l, 0)) < (int)base; digits++) {
+	for (; tsdl_lex_digit_value(peek(l, 0)) < (int)base; digits++) {
 		if (__builtin_mul_overflow(t->number, base, &t->number) ||
-		    __builtin_add_overflow(t->number, digit_value(peek(l, 0)), &t->number)) {
+		    __builtin_add_overflow(t->number, tsdl_lex_digit_value(peek(l, 0)),
+					   &t->number)) {
 			(void)wm_tsdl_fail(l, t, -EBADMSG, "a number of more than 64 bits");
 			return;
 		}
-		skip(l, 1);
+		tsdl_lex_skip(l, 1);
 	}
 	while ((peek(l, 0) | 0x20) == 'u' || (peek(l, 0) | 0x20) == 'l')
-		skip(l, 1);
-	if (!digits || is_name(peek(l, 0)) || (peek(l, 0) == '.' && is_digit(peek(l, 1))))
+		tsdl_lex_skip(l, 1);
+	if (!digits || tsdl_lex_is_name(peek(l, 0)) ||
+	    (peek(l, 0) == '.' && tsdl_lex_is_digit(peek(l, 1))))
 		(void)wm_tsdl_fail(l, t, -EBADMSG, "not an integer");
 }
 
@@ -207,15 +209,15 @@ static size_t unescape_one(const char *text, size_t bytes, unsigned char *ret)
 	if (!bytes)
 		return 0;
 	if (text[0] == 'x') {
-		for (n = 1;
-		     n < bytes && value < 16 && digit_value((unsigned char)text[n]) < 16 && n < 4;
+		for (n = 1; n < bytes && value < 16 &&
+			    tsdl_lex_digit_value((unsigned char)text[n]) < 16 && n < 4;
 		     n++)
-			value = value * 16 + (unsigned)digit_value((unsigned char)text[n]);
+			value = value * 16 + (unsigned)tsdl_lex_digit_value((unsigned char)text[n]);
 		*ret = (unsigned char)value;
 		return n > 1 ? n : 0;
 	}
-	for (; n < 3 && n < bytes && digit_value((unsigned char)text[n]) < 8; n++)
-		value = value * 8 + (unsigned)digit_value((unsigned char)text[n]);
+	for (; n < 3 && n < bytes && tsdl_lex_digit_value((unsigned char)text[n]) < 8; n++)
+		value = value * 8 + (unsigned)tsdl_lex_digit_value((unsigned char)text[n]);
 	if (n) {
 		*ret = (unsigned char)value;
 		return value < 256 ? n : 0;
@@ -254,7 +256,7 @@ int64_t wm_tsdl_unescape(const char *text, size_t bytes, char *out, size_t *ret_
 	return (int64_t)i + 1;
 }
 
-static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
+static void tsdl_lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	const char *text = l->text + l->at + 1, *end;
 	size_t rest = l->bytes - l->at - 1, n = 0, bad = 0;
@@ -287,11 +289,11 @@ static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	}
 	t->kind = WM_TSDL_STRING;
 	t->text = out;
-	skip(l, (size_t)used + 1);
+	tsdl_lex_skip(l, (size_t)used + 1);
 }
 
 /* Reads a character constant as a number. */
-static void lex_char(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
+static void tsdl_lex_char(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	unsigned char c = peek(l, 1);
 	size_t n = 1;
@@ -306,7 +308,7 @@ static void lex_char(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	}
 	t->kind = WM_TSDL_NUMBER;
 	t->number = c;
-	skip(l, n + 2);
+	tsdl_lex_skip(l, n + 2);
 }
 
 static void lex_punctuation(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
@@ -322,7 +324,7 @@ static void lex_punctuation(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 
 		if (n <= l->bytes - l->at && !memcmp(l->text + l->at, longer[i].text, n)) {
 			t->kind = longer[i].kind;
-			skip(l, n);
+			tsdl_lex_skip(l, n);
 			return;
 		}
 	}
@@ -332,7 +334,7 @@ static void lex_punctuation(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 		return;
 	}
 	t->kind = c;
-	skip(l, 1);
+	tsdl_lex_skip(l, 1);
 }
 
 void wm_tsdl_next(struct wm_tsdl_lexer *l, struct wm_tsdl_token *ret)
@@ -346,14 +348,14 @@ void wm_tsdl_next(struct wm_tsdl_lexer *l, struct wm_tsdl_token *ret)
 	t.offset = l->base + (int64_t)l->at;
 	if (l->at < l->bytes && !l->err) {
 		c = peek(l, 0);
-		if (is_digit(c))
-			lex_number(l, &t);
-		else if (is_name(c))
-			lex_name(l, &t);
+		if (tsdl_lex_is_digit(c))
+			tsdl_lex_number(l, &t);
+		else if (tsdl_lex_is_name(c))
+			tsdl_lex_name(l, &t);
 		else if (c == '"')
-			lex_string(l, &t);
+			tsdl_lex_string(l, &t);
 		else if (c == '\'')
-			lex_char(l, &t);
+			tsdl_lex_char(l, &t);
 		else
 			lex_punctuation(l, &t);
 	}

@@ -246,7 +246,7 @@ static bool left_side(struct tsdl *p, const char **ret)
 }
 
 /* Parses a block whose keyword was read already. Returns false after an error. */
-static bool block(struct tsdl *p, const struct block *b, void *data)
+static bool tsdl_parse_block(struct tsdl *p, const struct block *b, void *data)
 {
 	if (!wm_tsdl_expect(p, '{', "'{'"))
 		return false;
@@ -273,7 +273,8 @@ static bool block(struct tsdl *p, const struct block *b, void *data)
 }
 
 /* Appends `item` to an array of the metadata. */
-static void append(struct tsdl *p, void **array, uint32_t *count, const void *item, size_t bytes)
+static void tsdl_parse_append(struct tsdl *p, void **array, uint32_t *count, const void *item,
+			      size_t bytes)
 {
 	void *larger = wm_tsdl_memory(p, wm_arena_grow(&p->m->arena, *array, *count, bytes));
 
@@ -287,11 +288,11 @@ static void append(struct tsdl *p, void **array, uint32_t *count, const void *it
 #define APPEND(p, array, count, item)                                                              \
 	do {                                                                                       \
 		void *array_ = (array);                                                            \
-		append((p), &array_, &(count), (item), sizeof(*(item)));                           \
+		tsdl_parse_append((p), &array_, &(count), (item), sizeof(*(item)));                \
 		(array) = array_;                                                                  \
 	} while (0)
 
-static int hex(char c)
+static int tsdl_parse_hex(char c)
 {
 	const char *digits = "0123456789abcdefABCDEF", *at = c ? strchr(digits, c) : NULL;
 	int i = at ? (int)(at - digits) : -1;
@@ -299,7 +300,7 @@ static int hex(char c)
 	return i > 15 ? i - 6 : i;
 }
 
-static bool set_uuid(struct tsdl *p, const struct wm_tsdl_value *v)
+static bool tsdl_parse_set_uuid(struct tsdl *p, const struct wm_tsdl_value *v)
 {
 	const char *s = v->kind == TSDL_TEXT ? v->text : "";
 
@@ -309,9 +310,9 @@ static bool set_uuid(struct tsdl *p, const struct wm_tsdl_value *v)
 				return bad_value(p, v, "uuid", "a UUID");
 			s++;
 		}
-		if (hex(s[0]) < 0 || hex(s[1]) < 0)
+		if (tsdl_parse_hex(s[0]) < 0 || tsdl_parse_hex(s[1]) < 0)
 			return bad_value(p, v, "uuid", "a UUID");
-		p->m->uuid[i] = (unsigned char)(hex(s[0]) << 4 | hex(s[1]));
+		p->m->uuid[i] = (unsigned char)(tsdl_parse_hex(s[0]) << 4 | tsdl_parse_hex(s[1]));
 		s += 2;
 	}
 	if (*s)
@@ -329,7 +330,7 @@ static bool trace_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 		ok = wm_tsdl_unsigned(p, v, name, 255, &n);
 		*(name[1] == 'a' ? &p->m->major : &p->m->minor) = (uint32_t)n;
 	} else if (!strcmp(name, "uuid")) {
-		ok = set_uuid(p, v);
+		ok = tsdl_parse_set_uuid(p, v);
 	} else if (!strcmp(name, "byte_order")) {
 		ok = wm_tsdl_order(p, v, &p->m->order);
 		if (ok && p->m->order == WM_CTF_NATIVE)
@@ -352,7 +353,7 @@ static void trace_block(struct tsdl *p)
 	if (p->has_trace)
 		(void)wm_tsdl_error(p, "a second trace block");
 	p->has_trace = true;
-	if (block(p, &b, p->m) && p->m->major && (p->m->major != 1 || p->m->minor != 8))
+	if (tsdl_parse_block(p, &b, p->m) && p->m->major && (p->m->major != 1 || p->m->minor != 8))
 		(void)wm_tsdl_error(p, "CTF %u.%u; only 1.8 is supported", p->m->major,
 				    p->m->minor);
 }
@@ -401,7 +402,7 @@ static void env_block(struct tsdl *p)
 {
 	static const struct block b = {env_value, NULL};
 
-	(void)block(p, &b, NULL);
+	(void)tsdl_parse_block(p, &b, NULL);
 }
 
 static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
@@ -426,12 +427,12 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 	return ok || bad_value(p, v, name, "possible");
 }
 
-static void clock_block(struct tsdl *p)
+static void tsdl_parse_clock_block(struct tsdl *p)
 {
 	static const struct block b = {clock_value, NULL};
 	struct wm_ctf_clock c = {.hz = WM_NS_PER_SECOND};
 
-	if (!block(p, &b, &c))
+	if (!tsdl_parse_block(p, &b, &c))
 		return;
 	if (!c.name) {
 		(void)wm_tsdl_error(p, "a clock without a name");
@@ -472,7 +473,7 @@ static void stream_block(struct tsdl *p)
 	static const struct block b = {stream_value, stream_type};
 	struct wm_ctf_stream s = {0};
 
-	if (block(p, &b, &s))
+	if (tsdl_parse_block(p, &b, &s))
 		APPEND(p, p->m->streams, p->m->nr_streams, &s);
 }
 
@@ -502,7 +503,7 @@ static bool event_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 	return event_pair(p, e, name, v);
 }
 
-static struct wm_ctf_type **event_type(const char *name, void *data)
+static struct wm_ctf_type **tsdl_parse_event_type(const char *name, void *data)
 {
 	struct wm_ctf_event *e = data;
 
@@ -513,14 +514,14 @@ static struct wm_ctf_type **event_type(const char *name, void *data)
 
 static void event_block(struct tsdl *p)
 {
-	static const struct block b = {event_value, event_type};
+	static const struct block b = {event_value, tsdl_parse_event_type};
 	struct wm_ctf_event e = {.level = -1, .line = p->token.line};
 
 	/*
 	 * The lookahead token is '{', so the lexer has not read the comments inside the block yet.
 	 */
 	p->lexer.note = NULL;
-	if (!block(p, &b, &e))
+	if (!tsdl_parse_block(p, &b, &e))
 		return;
 	e.note = p->lexer.note;
 	APPEND(p, p->m->events, p->m->nr_events, &e);
@@ -535,7 +536,7 @@ static void callsite_block(struct tsdl *p)
 {
 	static const struct block b = {any_value, NULL};
 
-	(void)block(p, &b, NULL);
+	(void)tsdl_parse_block(p, &b, NULL);
 }
 
 /* --- the whole ------------------------------------------------------------------------ */
@@ -546,9 +547,12 @@ static void top(struct tsdl *p)
 		int keyword;
 		void (*parse)(struct tsdl *p);
 	} blocks[] = {
-	    {WM_TSDL_TRACE, trace_block}, {WM_TSDL_ENV, env_block},
-	    {WM_TSDL_CLOCK, clock_block}, {WM_TSDL_STREAM, stream_block},
-	    {WM_TSDL_EVENT, event_block}, {WM_TSDL_CALLSITE, callsite_block},
+	    {WM_TSDL_TRACE, trace_block},
+	    {WM_TSDL_ENV, env_block},
+	    {WM_TSDL_CLOCK, tsdl_parse_clock_block},
+	    {WM_TSDL_STREAM, stream_block},
+	    {WM_TSDL_EVENT, event_block},
+	    {WM_TSDL_CALLSITE, callsite_block},
 	};
 	char buf[WM_TSDL_SHOW];
 

@@ -143,7 +143,7 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute 
 	}
 }
 
-static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
+static void tsdl_scalar_attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
 	uint32_t said = 0; /* bit set of the attributes read so far */
 
@@ -172,7 +172,7 @@ struct wm_ctf_type *wm_tsdl_integer(struct tsdl *p)
 	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	t->align = 0;
-	attributes(p, t, &d);
+	tsdl_scalar_attributes(p, t, &d);
 	if (!t->align)
 		t->align = d.size % 8 ? 1 : 8;
 	if (!p->lexer.err && (!d.size || (d.size > 64 && (d.size % 8 || t->align < 8))))
@@ -193,7 +193,7 @@ struct wm_ctf_type *wm_tsdl_floating_point(struct tsdl *p)
 
 	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
-	attributes(p, t, &d);
+	tsdl_scalar_attributes(p, t, &d);
 	for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++)
 		if (d.exponent == floats[i][0] && d.mantissa == floats[i][1])
 			t->bits = (uint16_t)(d.exponent + d.mantissa);
@@ -211,7 +211,7 @@ struct wm_ctf_type *wm_tsdl_string(struct tsdl *p)
 	struct digits d = {0};
 
 	if (t && wm_tsdl_accept(p, '{'))
-		attributes(p, t, &d);
+		tsdl_scalar_attributes(p, t, &d);
 	return t;
 }
 

@@ -25,14 +25,14 @@ void wm_tsdl_scope_close(struct tsdl *p)
 	p->scope--;
 }
 
-static uint64_t hash_of(const struct tsdl *p, enum tsdl_space space, const char *name)
+static uint64_t tsdl_type_hash_of(const struct tsdl *p, enum tsdl_space space, const char *name)
 {
 	return wm_mix_bytes(p->name_table.seed + space, name, strlen(name));
 }
 
 /* Of several names in nested scopes, the innermost one counts: the last one declared. */
-static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const char *name,
-				   uint64_t hash)
+static struct tsdl_name *tsdl_type_find_name(struct tsdl *p, enum tsdl_space space,
+					     const char *name, uint64_t hash)
 {
 	struct wm_table_walk w = wm_table_walk(hash);
 	struct tsdl_name *found = NULL;
@@ -48,7 +48,7 @@ static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const 
 
 struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
 {
-	return find_name(p, space, name, hash_of(p, space, name));
+	return tsdl_type_find_name(p, space, name, tsdl_type_hash_of(p, space, name));
 }
 
 static int grow_names(struct tsdl *p)
@@ -80,8 +80,8 @@ struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const c
 void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		     struct wm_ctf_type *type)
 {
-	uint64_t hash = hash_of(p, space, name);
-	struct tsdl_name *n = find_name(p, space, name, hash);
+	uint64_t hash = tsdl_type_hash_of(p, space, name);
+	struct tsdl_name *n = tsdl_type_find_name(p, space, name, hash);
 	uint32_t nr = p->name_table.nr;
 
 	if (n && n->scope == p->scope) {
@@ -120,7 +120,8 @@ static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *f
 	return t;
 }
 
-static void contain(struct tsdl *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
+static void tsdl_type_contain(struct tsdl *p, struct wm_ctf_type *owner,
+			      const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
 		(void)wm_tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
@@ -180,7 +181,7 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 		if (!t)
 			return NULL;
 		t->element = element;
-		contain(p, t, element);
+		tsdl_type_contain(p, t, element);
 		t->length = dims[n].length;
 		t->ref = dims[n].ref;
 		t->text = element->kind == WM_CTF_INTEGER && element->text && element->bits == 8 &&
@@ -202,8 +203,8 @@ static struct wm_ctf_type *declarator(struct tsdl *p, struct wm_ctf_type *type,
 
 /* --- structures and variants ----------------------------------------------------- */
 
-static void add_member(struct tsdl *p, struct wm_ctf_type *owner, const char *name,
-		       struct wm_ctf_type *type)
+static void tsdl_type_add_member(struct tsdl *p, struct wm_ctf_type *owner, const char *name,
+				 struct wm_ctf_type *type)
 {
 	struct wm_ctf_member *members;
 
@@ -216,7 +217,7 @@ static void add_member(struct tsdl *p, struct wm_ctf_type *owner, const char *na
 	if (!members)
 		return;
 	owner->members = members;
-	contain(p, owner, type);
+	tsdl_type_contain(p, owner, type);
 	members[owner->nr_members++] = (struct wm_ctf_member){
 	    .name = name[0] == '_' ? name + 1 : name, .raw = name, .type = type};
 }
@@ -228,7 +229,7 @@ static int by_raw_name(const void *a, const void *b)
 	return strcmp((*x)->raw, (*y)->raw);
 }
 
-static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
+static void tsdl_type_refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
 {
 	const struct wm_ctf_member **sorted;
 
@@ -270,12 +271,12 @@ static void body(struct tsdl *p, struct wm_ctf_type *t)
 			struct wm_ctf_type *full = type ? declarator(p, type, &name) : NULL;
 
 			if (full)
-				add_member(p, t, name, full);
+				tsdl_type_add_member(p, t, name, full);
 		} while (!p->lexer.err && wm_tsdl_accept(p, ','));
 		(void)wm_tsdl_expect(p, ';', "';'");
 	}
 	wm_tsdl_scope_close(p);
-	refuse_twins(p, t);
+	tsdl_type_refuse_twins(p, t);
 }
 
 static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
@@ -293,7 +294,7 @@ static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
 	(void)wm_tsdl_expect(p, ')', "')'");
 }
 
-static struct wm_ctf_type *structure(struct tsdl *p)
+static struct wm_ctf_type *tsdl_type_structure(struct tsdl *p)
 {
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
 	struct wm_tsdl_token at = p->token;
@@ -327,7 +328,7 @@ static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
 	return t;
 }
 
-static struct wm_ctf_type *variant(struct tsdl *p)
+static struct wm_ctf_type *tsdl_type_variant(struct tsdl *p)
 {
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
 	struct wm_tsdl_token first = p->token, at;
@@ -361,7 +362,7 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 
 /* --- specifiers ------------------------------------------------------------------- */
 
-static bool is_word(int kind)
+static bool tsdl_type_is_word(int kind)
 {
 	static const int words[] = {
 	    WM_TSDL_CONST,  WM_TSDL_VOID,    WM_TSDL_CHAR,     WM_TSDL_SHORT, WM_TSDL_INT,
@@ -379,13 +380,13 @@ static bool is_word(int kind)
  * Parses a type name of one or more words, such as "const unsigned long *". Returns the words
  * separated by single spaces, or NULL.
  */
-static const char *words(struct tsdl *p)
+static const char *tsdl_type_words(struct tsdl *p)
 {
 	char text[256];
 	size_t n = 0;
 	bool named = false, any = false;
 
-	while (is_word(p->token.kind) || p->token.kind == '*' ||
+	while (tsdl_type_is_word(p->token.kind) || p->token.kind == '*' ||
 	       (p->token.kind == WM_TSDL_NAME && !named && !any)) {
 		const char *word = p->token.kind == '*' ? "*" : p->token.text;
 		size_t bytes = strlen(word);
@@ -409,10 +410,10 @@ static const char *words(struct tsdl *p)
 	return wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, text, n));
 }
 
-static struct wm_ctf_type *known_alias(struct tsdl *p)
+static struct wm_ctf_type *tsdl_type_known_alias(struct tsdl *p)
 {
 	struct wm_tsdl_token at = p->token;
-	const char *name = words(p);
+	const char *name = tsdl_type_words(p);
 
 	return name ? wm_tsdl_known(p, TSDL_ALIAS, name, &at, "type") : NULL;
 }
@@ -423,12 +424,9 @@ struct wm_ctf_type *wm_tsdl_type(struct tsdl *p)
 		int keyword;
 		struct wm_ctf_type *(*parse)(struct tsdl *p);
 	} specifiers[] = {
-	    {WM_TSDL_STRUCT, structure},
-	    {WM_TSDL_VARIANT, variant},
-	    {WM_TSDL_ENUM, wm_tsdl_enumeration},
-	    {WM_TSDL_INTEGER, wm_tsdl_integer},
-	    {WM_TSDL_FLOATING, wm_tsdl_floating_point},
-	    {WM_TSDL_STRING_TYPE, wm_tsdl_string},
+	    {WM_TSDL_STRUCT, tsdl_type_structure},      {WM_TSDL_VARIANT, tsdl_type_variant},
+	    {WM_TSDL_ENUM, wm_tsdl_enumeration},        {WM_TSDL_INTEGER, wm_tsdl_integer},
+	    {WM_TSDL_FLOATING, wm_tsdl_floating_point}, {WM_TSDL_STRING_TYPE, wm_tsdl_string},
 	};
 	struct wm_ctf_type *t = NULL;
 	bool found = false;
@@ -446,14 +444,14 @@ struct wm_ctf_type *wm_tsdl_type(struct tsdl *p)
 		}
 	}
 	if (!found)
-		t = known_alias(p);
+		t = tsdl_type_known_alias(p);
 	p->depth--;
 	return p->lexer.err ? NULL : t;
 }
 
 /* --- typealias, typedef, bare declarations ------------------------------------------ */
 
-static void named(struct tsdl *p, const char *name, const struct wm_ctf_type *type)
+static void tsdl_type_named(struct tsdl *p, const char *name, const struct wm_ctf_type *type)
 {
 	struct wm_ctf_type *t = copy_type(p, type);
 
@@ -470,9 +468,9 @@ static void type_alias(struct tsdl *p)
 
 	if (!type || !wm_tsdl_expect(p, WM_TSDL_ASSIGN, "':='"))
 		return;
-	name = words(p);
+	name = tsdl_type_words(p);
 	if (name)
-		named(p, name, type);
+		tsdl_type_named(p, name, type);
 }
 
 static void type_definition(struct tsdl *p)
@@ -484,7 +482,7 @@ static void type_definition(struct tsdl *p)
 		struct wm_ctf_type *full = type ? declarator(p, type, &name) : NULL;
 
 		if (full)
-			named(p, name, full);
+			tsdl_type_named(p, name, full);
 	} while (!p->lexer.err && wm_tsdl_accept(p, ','));
 }
 
