@@ -89,7 +89,7 @@ static bool any_full(void)
 			i = pool.nr_small;
 		if (i >= pool.nr_small + big)
 			break;
-		switch (wm_state_of(wm_pool_state(&pool, i))) {
+		switch (wm_pool_state_of(wm_pool_state(&pool, i))) {
 		case WM_CHUNK_FULL:
 		case WM_CHUNK_READING:
 			return true;

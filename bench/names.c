@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	struct wm_trace *t;
 	uint64_t nr;
 
-	if (!b || argc != 2 || wm_trace_open(argv[1], &t, &diag)) {
+	if (!b || argc != 2 || wm_read_open(argv[1], &t, &diag)) {
 		fprintf(stderr, "names: %s\n", argc == 2 ? diag.sentence : "names FILE");
 		return 1;
 	}

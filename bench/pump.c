@@ -113,7 +113,7 @@ static struct wm_trace_writer *make_writer(struct wm_producer **ret)
 	struct wm_class *class;
 	unsigned char *desc;
 	size_t bytes;
-	int err = wm_trace_writer_create(dir, &o, &w, &diag);
+	int err = wm_writer_create(dir, &o, &w, &diag);
 
 	if (!err)
 		err = wm_producer_add(w, &info, ret);
@@ -227,7 +227,7 @@ int main(void)
 	throughput(pump, &pool);
 	idle(pump, &pool);
 	wm_pump_destroy(pump);
-	(void)wm_trace_writer_close(writer);
+	(void)wm_writer_close(writer);
 	remove_all(dir);
 	return 0;
 }

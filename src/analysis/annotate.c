@@ -222,7 +222,7 @@ static const char *source_text(struct annotating *a, uint64_t address)
 	a->last_file = file;
 	a->last_line = f->frames[0].line;
 	slash = strrchr(file, '/');
-	text = wm_source_text_line(a->source, file, a->last_line);
+	text = wm_lines_text_get(a->source, file, a->last_line);
 	return wm_result_format(a->r, "%s:%" PRIu32 "%s%s", slash ? slash + 1 : file, a->last_line,
 				text ? "  " : "", text ? text : "");
 }
@@ -300,8 +300,8 @@ static int put_kernel(struct annotating *a)
 {
 	struct wm_kernel_code code;
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_kernel_code(a->best.module, a->best.symbol,
-				 wm_symbols_places(a->pass->symbols), &code, &diag);
+	int err = wm_symbols_kernel_code(a->best.module, a->best.symbol,
+					 wm_symbols_places(a->pass->symbols), &code, &diag);
 
 	if (err)
 		return err == -ENOMEM ? err : put_hits(a, diag.sentence);
@@ -366,11 +366,11 @@ int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct w
 		struct wm_result *r)
 {
 	struct annotating a = {.pass = pass, .profile = profile, .what = w, .r = r};
-	int err = wm_source_text_create(&a.source);
+	int err = wm_lines_text_create(&a.source);
 
 	if (!err)
 		err = annotate_show(&a);
-	wm_source_text_destroy(a.source);
+	wm_lines_text_destroy(a.source);
 	free(a.hits);
 	return err || !r->failed ? err : -ENOMEM;
 }

@@ -113,7 +113,7 @@ static bool walk(struct walked *w, const char *path, const struct wm_profile_val
 				    .end_ns = cuts ? cuts[nr] : INT64_MAX,
 				    .nr_threads = 1,
 				    .symfs = "/nowhere"}};
-	assert_int_equal(wm_trace_open(path, &w->trace, &diag), 0);
+	assert_int_equal(wm_read_open(path, &w->trace, &diag), 0);
 	w->in.traces = &w->trace;
 	assert_int_equal(wm_pass_init(&w->pass, &w->in), 0);
 	assert_int_equal(run.analysis->create(&w->pass, v, &run.own, &diag), 0);
@@ -374,7 +374,7 @@ static bool opens(const char *path)
 {
 	struct wm_diag diag;
 	struct wm_trace *t;
-	int err = wm_trace_open(path, &t, &diag);
+	int err = wm_read_open(path, &t, &diag);
 
 	if (!err)
 		wm_trace_close(t);

@@ -51,7 +51,7 @@ static void write_trace(void)
 		kit_put(&k, i % 2, 1);
 		assert_int_equal(kit_send(p, &k, 102, 0), 0);
 	}
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 }
 
 static struct waymark_trace *open_trace(void)

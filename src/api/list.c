@@ -125,7 +125,7 @@ static int enter_all(struct waymark_list *l)
 
 	for (uint32_t i = 0; !err && i < l->programs.nr_groups; i++)
 		err = enter_group(l, &l->programs.groups[i]);
-	for (size_t i = 0; !err && i < defs->nr; i += wm_kernel_events_places(defs, i)) {
+	for (size_t i = 0; !err && i < defs->nr; i += wm_recorder_kernel_places(defs, i)) {
 		const struct wm_api_listed entry = {.def = &defs->defs[i]};
 
 		if (!defs->defs[i].implied)
@@ -254,7 +254,7 @@ static void tell_kernel(const struct waymark_list *l, const struct wm_event_def 
 	    .unit = d->unit,
 	    .scale = scale,
 	    .file = d->path,
-	    .nr_places = d->path ? (uint32_t)wm_kernel_events_places(&l->kernel.defs, at) : 0,
+	    .nr_places = d->path ? (uint32_t)wm_recorder_kernel_places(&l->kernel.defs, at) : 0,
 	};
 }
 

@@ -325,13 +325,13 @@ static int api_record_change(struct waymark_recording *r, struct wm_recorder_eve
 				: 0;
 }
 
-/* Prepares a change. The caller calls wm_kernel_asks_done(). */
+/* Prepares a change. The caller calls wm_request_done(). */
 static int begin_change(const struct waymark_recording *r, struct wm_recorder_events *ret,
 			struct wm_kernel_asks *asks)
 {
 	int err = wm_recorder_events_init(ret, wm_rules_options(r->events.rules));
 
-	wm_kernel_asks_init(asks);
+	wm_request_init(asks);
 	ret->later = asks;
 	ret->words = &r->words;
 	ret->search = r->plan.search;
@@ -380,7 +380,7 @@ WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 	err = api_record_want(&later, name, &h, error);
 	if (!err)
 		err = api_record_change(r, &later, error);
-	wm_kernel_asks_done(&asks);
+	wm_request_done(&asks);
 	wm_recorder_events_done(&later);
 	return err;
 }
@@ -419,7 +419,7 @@ WM_API int waymark_record_exclude(struct waymark_recording *r, const char *name,
 		err = wm_api_fail_said(error, err, &diag);
 	else if (r->recorder)
 		err = api_record_change(r, &later, error);
-	wm_kernel_asks_done(&asks);
+	wm_request_done(&asks);
 	wm_recorder_events_done(&later);
 	return err;
 }

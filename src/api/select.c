@@ -123,7 +123,7 @@ const char *wm_api_comm(const struct waymark_trace *t, const struct waymark_type
 			const struct wm_event *e, uint32_t *ret_bytes)
 {
 	size_t bytes;
-	const char *comm = wm_event_comm(t->traces[type->trace], &type->comm, e, &bytes);
+	const char *comm = wm_comm_of_event(t->traces[type->trace], &type->comm, e, &bytes);
 
 	*ret_bytes = (uint32_t)bytes;
 	return comm;

@@ -90,7 +90,7 @@ static int api_trace_number(struct waymark_trace *t)
 			    .trace = i};
 			if (!t->types[n].name)
 				return -ENOMEM;
-			wm_event_comm_bind(type, &t->types[n].comm);
+			wm_comm_bind(type, &t->types[n].comm);
 		}
 	return t->types ? 0 : -ENOMEM;
 }
@@ -100,7 +100,7 @@ static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t
 {
 	for (uint32_t i = 0; i < nr_paths; i++) {
 		struct wm_diag diag = {.offset = -1};
-		int err = paths[i] ? wm_trace_open(paths[i], &t->traces[i], &diag) : -EINVAL;
+		int err = paths[i] ? wm_read_open(paths[i], &t->traces[i], &diag) : -EINVAL;
 
 		if (err)
 			return wm_api_fail_diag(error, err, paths[i] ? paths[i] : "", &diag);

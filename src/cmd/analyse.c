@@ -94,7 +94,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 		status = wm_inputs_window(&a->in, verb, v->asked.begin, v->asked.end,
 					  &a->input->begin_ns, &a->input->end_ns);
 	if (!status)
-		status = wm_event_options_bind(&v->asked.select, a->in.traces, a->in.nr);
+		status = wm_asked_bind(&v->asked.select, a->in.traces, a->in.nr);
 	if (status)
 		return status;
 	a->input->traces = a->in.traces;
@@ -104,7 +104,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 	a->input->data = &v->asked.select;
 	a->input->nr_threads = (uint32_t)v->threads;
 	a->input->symfs = v->symfs;
-	a->input->builds = a->builds = wm_places_builds();
+	a->input->builds = a->builds = wm_asked_builds();
 	return analyse_walk(a, analysis, values);
 }
 
@@ -141,11 +141,11 @@ static int analyse_print(const struct wm_analyse_values *v, const struct wm_resu
 	int err;
 
 	if (v->json) {
-		wm_result_view_json(stdout, result);
+		wm_view_result_json(stdout, result);
 		return fflush(stdout) ? -errno : 0;
 	}
 	wm_text_init(&t);
-	wm_result_view_text(&t, result, &view);
+	wm_view_result_text(&t, result, &view);
 	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
 	wm_text_done(&t);
 	return err;

@@ -21,16 +21,16 @@ static int event_list_add(struct wm_event_list *l, const char *names)
 	return 0;
 }
 
-int wm_event_list_init(struct wm_event_list *l)
+int wm_listed_init(struct wm_event_list *l)
 {
 	return l->nr ? 0 : event_list_add(l, NULL);
 }
 
-int wm_event_list_on_event(const struct wm_option *o, const char *argument, void *values,
-			   struct wm_diag *diag)
+int wm_listed_on_event(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag)
 {
 	struct wm_event_list *l = list_of(o, values);
-	int err = wm_event_list_init(l);
+	int err = wm_listed_init(l);
 
 	if (err)
 		return err;
@@ -39,22 +39,22 @@ int wm_event_list_on_event(const struct wm_option *o, const char *argument, void
 	return event_list_add(l, argument);
 }
 
-int wm_event_list_on_exclude(const struct wm_option *o, const char *argument, void *values,
-			     struct wm_diag *diag)
+int wm_listed_on_exclude(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag)
 {
 	struct wm_event_list *l = list_of(o, values);
-	int err = wm_event_list_on_event(o, argument, values, diag);
+	int err = wm_listed_on_event(o, argument, values, diag);
 
 	if (err == 0)
 		l->events[l->nr - 1].exclude = true;
 	return err;
 }
 
-int wm_event_list_last(const struct wm_option *o, void *values, struct wm_listed_event **ret,
-		       struct wm_diag *diag)
+int wm_listed_last(const struct wm_option *o, void *values, struct wm_listed_event **ret,
+		   struct wm_diag *diag)
 {
 	struct wm_event_list *l = list_of(o, values);
-	int err = wm_event_list_init(l);
+	int err = wm_listed_init(l);
 
 	if (err)
 		return err;
@@ -66,11 +66,11 @@ int wm_event_list_last(const struct wm_option *o, void *values, struct wm_listed
 			   (*ret)->names);
 }
 
-int wm_event_list_on_filter(const struct wm_option *o, const char *argument, void *values,
-			    struct wm_diag *diag)
+int wm_listed_on_filter(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
 {
 	struct wm_listed_event *e;
-	int err = wm_event_list_last(o, values, &e, diag);
+	int err = wm_listed_last(o, values, &e, diag);
 
 	if (err)
 		return err;
@@ -82,7 +82,7 @@ int wm_event_list_on_filter(const struct wm_option *o, const char *argument, voi
 	return 0;
 }
 
-void wm_event_list_done(struct wm_event_list *l)
+void wm_listed_done(struct wm_event_list *l)
 {
 	free(l->events);
 	*l = (struct wm_event_list){0};

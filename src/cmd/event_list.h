@@ -33,36 +33,36 @@ struct wm_event_list {
 #define WM_EVENT_LIST_EVENT(type, member, word, limit, text)                                       \
 	{                                                                                          \
 		.name = "event", .letter = 'e', .argument = (word), .max = (limit),                \
-		.help = (text), WM_EVENT_LIST_CALL(type, member, wm_event_list_on_event)           \
+		.help = (text), WM_EVENT_LIST_CALL(type, member, wm_listed_on_event)               \
 	}
 #define WM_EVENT_LIST_EXCLUDE(type, member, limit, text)                                           \
 	{                                                                                          \
 		.name = "exclude", .letter = 'x', .argument = "GLOB", .max = (limit),              \
-		.help = (text), WM_EVENT_LIST_CALL(type, member, wm_event_list_on_exclude)         \
+		.help = (text), WM_EVENT_LIST_CALL(type, member, wm_listed_on_exclude)             \
 	}
 #define WM_EVENT_LIST_FILTER(type, member, text)                                                   \
 	{                                                                                          \
 		.name = "filter", .argument = "EXPR", .help = (text),                              \
-		WM_EVENT_LIST_CALL(type, member, wm_event_list_on_filter)                          \
+		WM_EVENT_LIST_CALL(type, member, wm_listed_on_filter)                              \
 	}
 
-int wm_event_list_on_event(const struct wm_option *o, const char *argument, void *values,
-			   struct wm_diag *diag);
-int wm_event_list_on_exclude(const struct wm_option *o, const char *argument, void *values,
-			     struct wm_diag *diag);
-int wm_event_list_on_filter(const struct wm_option *o, const char *argument, void *values,
-			    struct wm_diag *diag);
+int wm_listed_on_event(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag);
+int wm_listed_on_exclude(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag);
+int wm_listed_on_filter(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag);
 
 /* Makes sure that events[0] exists. 0 or -ENOMEM. */
-int wm_event_list_init(struct wm_event_list *l);
+int wm_listed_init(struct wm_event_list *l);
 
 /*
  * The entry that the option `o` of a list applies to. 0, -ENOMEM, or -EINVAL with diag
  * when that entry is an -x.
  */
-int wm_event_list_last(const struct wm_option *o, void *values, struct wm_listed_event **ret,
-		       struct wm_diag *diag);
+int wm_listed_last(const struct wm_option *o, void *values, struct wm_listed_event **ret,
+		   struct wm_diag *diag);
 
-void wm_event_list_done(struct wm_event_list *l);
+void wm_listed_done(struct wm_event_list *l);
 
 #endif

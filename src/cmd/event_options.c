@@ -36,7 +36,7 @@ static int say_error(int err, const struct wm_select_rule *rule, const struct wm
 	return err == -ENOMEM ? WM_EXIT_FAILED : WM_EXIT_USAGE;
 }
 
-int wm_event_options_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces)
+int wm_asked_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces)
 {
 	struct wm_diag diag = {.offset = -1};
 	const struct wm_select_rule *rule = NULL;

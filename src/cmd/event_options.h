@@ -13,6 +13,6 @@
  * Reports a glob that matches no event, with the nearest name, and a filter that does not fit an
  * event named without wildcards. Returns an exit status.
  */
-int wm_event_options_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces);
+int wm_asked_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces);
 
 #endif

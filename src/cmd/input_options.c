@@ -56,7 +56,7 @@ int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args
 	int status = wm_asked_add(a, verb, nr_args, args);
 
 	if (!status && !a->nr_inputs) {
-		status = wm_trace_dir_find(0, args, a->newest);
+		status = wm_input_find_dir(0, args, a->newest);
 		if (!status)
 			a->inputs[a->nr_inputs++] = a->newest;
 	}

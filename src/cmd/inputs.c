@@ -19,7 +19,7 @@ int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr)
 		return WM_EXIT_FAILED;
 	}
 	for (uint32_t i = 0; i < nr && !status; i++) {
-		status = wm_trace_open_said(paths[i], &in->traces[i]);
+		status = wm_input_open(paths[i], &in->traces[i]);
 		in->nr += !status;
 	}
 	return status;
@@ -74,9 +74,9 @@ int wm_inputs_finish(const struct wm_inputs *in, int status, bool babeltrace)
 {
 	for (uint32_t i = 0; i < in->nr; i++) {
 		/* Streams of several traces may have the same name. */
-		if (in->nr > 1 && !babeltrace && wm_trace_is_damaged(in->traces[i]))
+		if (in->nr > 1 && !babeltrace && wm_input_is_damaged(in->traces[i]))
 			wm_say("in '%s':", in->traces[i]->path);
-		status = wm_trace_finish(in->traces[i], status, babeltrace);
+		status = wm_input_finish(in->traces[i], status, babeltrace);
 	}
 	return status;
 }

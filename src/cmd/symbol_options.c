@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *wm_places_builds(void)
+char *wm_asked_builds(void)
 {
 	const char *folder = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
 	char *path = NULL;
@@ -49,7 +49,7 @@ static int callers(void *own, uint32_t trace, const struct wm_event *e,
 	return wm_places_callers(own, trace, e, ret);
 }
 
-struct wm_view_places wm_places_of(const struct wm_places_asked *asked)
+struct wm_view_places wm_asked_places(const struct wm_places_asked *asked)
 {
 	return (struct wm_view_places){.open = open_places,
 				       .close = asked->kept ? leave_kept : close_places,

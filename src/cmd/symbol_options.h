@@ -9,7 +9,7 @@
 #include "view/writer.h"
 
 /* The folder of perf's cache of files by build-id, malloc'ed; NULL: none. */
-char *wm_places_builds(void);
+char *wm_asked_builds(void);
 
 /* Arguments of the lookup; the pointers are not owned. */
 struct wm_places_asked {
@@ -20,6 +20,6 @@ struct wm_places_asked {
 	    *kept; /* owned by the caller, for a single page; NULL: each page creates one */
 };
 
-struct wm_view_places wm_places_of(const struct wm_places_asked *asked);
+struct wm_view_places wm_asked_places(const struct wm_places_asked *asked);
 
 #endif

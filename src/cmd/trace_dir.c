@@ -50,7 +50,7 @@ static bool find_newest(char ret_dir[PATH_MAX])
 	return found;
 }
 
-int wm_trace_dir_find(int nr_args, char **args, char ret_dir[PATH_MAX])
+int wm_input_find_dir(int nr_args, char **args, char ret_dir[PATH_MAX])
 {
 	if (nr_args) {
 		if (snprintf(ret_dir, PATH_MAX, "%s", args[0]) < PATH_MAX)
@@ -64,7 +64,7 @@ int wm_trace_dir_find(int nr_args, char **args, char ret_dir[PATH_MAX])
 	return WM_EXIT_NO_MATCH;
 }
 
-int wm_trace_dir_flush(struct wm_text *t)
+int wm_verb_flush(struct wm_text *t)
 {
 	int err = 0;
 

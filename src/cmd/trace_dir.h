@@ -11,9 +11,9 @@
  * Finds the trace given as argument, or the newest waymark-* folder in the current folder. On
  * failure prints a message and returns an exit status.
  */
-int wm_trace_dir_find(int nr_args, char **args, char ret_dir[PATH_MAX]);
+int wm_input_find_dir(int nr_args, char **args, char ret_dir[PATH_MAX]);
 
 /* Writes the text to standard output and empties it. 0, or -errno. */
-int wm_trace_dir_flush(struct wm_text *t);
+int wm_verb_flush(struct wm_text *t);
 
 #endif

@@ -14,10 +14,10 @@
 
 #define FAULTS_SAID 20u
 
-int wm_trace_open_said(const char *path, struct wm_trace **ret)
+int wm_input_open(const char *path, struct wm_trace **ret)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_trace_open(path, ret, &diag);
+	int err = wm_read_open(path, ret, &diag);
 
 	if (!err)
 		return WM_EXIT_DONE;
@@ -25,7 +25,7 @@ int wm_trace_open_said(const char *path, struct wm_trace **ret)
 	return wm_exit_of(err);
 }
 
-void wm_trace_fault_text(struct wm_text *t, const struct wm_fault *f)
+void wm_input_fault_text(struct wm_text *t, const struct wm_fault *f)
 {
 	if (f->file[0]) {
 		wm_view_safe(t, f->file, strlen(f->file), false);
@@ -41,7 +41,7 @@ static void say_faults(const struct wm_trace *t)
 	wm_text_init(&text);
 	for (uint32_t i = 0; i < t->nr_faults && i < FAULTS_SAID; i++) {
 		wm_text_cut(&text, 0);
-		wm_trace_fault_text(&text, &t->faults[i]);
+		wm_input_fault_text(&text, &t->faults[i]);
 		if (!text.failed)
 			wm_say("%s", text.data);
 	}
@@ -64,7 +64,7 @@ static void say_losses_as_babeltrace(const struct wm_trace *t)
 	wm_text_done(&text);
 }
 
-uint64_t wm_trace_nr_lost(const struct wm_trace *t)
+uint64_t wm_input_nr_lost(const struct wm_trace *t)
 {
 	uint64_t sum = 0;
 
@@ -74,11 +74,11 @@ uint64_t wm_trace_nr_lost(const struct wm_trace *t)
 	return sum;
 }
 
-void wm_trace_lost_text(struct wm_text *text, const struct wm_trace *t)
+void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t)
 {
 	const char *between = ": ";
 
-	wm_text_u64(text, wm_trace_nr_lost(t));
+	wm_text_u64(text, wm_input_nr_lost(t));
 	wm_text_str(text, " lost");
 	for (uint32_t i = 0; i < t->nr_causes; i++) {
 		const struct wm_trace_cause *c = &t->causes[i];
@@ -99,10 +99,10 @@ static void say_causes(const struct wm_trace *t)
 {
 	struct wm_text text;
 
-	if (!wm_trace_nr_lost(t))
+	if (!wm_input_nr_lost(t))
 		return;
 	wm_text_init(&text);
-	wm_trace_lost_text(&text, t);
+	wm_input_lost_text(&text, t);
 	if (!text.failed)
 		wm_say("events are missing: %s", text.data);
 	wm_text_done(&text);
@@ -135,14 +135,14 @@ static void trace_open_say_losses(const struct wm_trace *t)
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 }
 
-bool wm_trace_is_damaged(const struct wm_trace *t)
+bool wm_input_is_damaged(const struct wm_trace *t)
 {
-	return t->nr_faults || t->nr_losses || wm_trace_nr_lost(t);
+	return t->nr_faults || t->nr_losses || wm_input_nr_lost(t);
 }
 
-int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace)
+int wm_input_finish(struct wm_trace *t, int status, bool babeltrace)
 {
-	if (!wm_trace_is_damaged(t))
+	if (!wm_input_is_damaged(t))
 		return status;
 	(void)fflush(stdout);
 	say_faults(t);

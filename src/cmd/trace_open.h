@@ -9,26 +9,26 @@
 #include "trace/reader.h"
 
 /* Opens a trace. On failure prints a message and returns an exit status. */
-int wm_trace_open_said(const char *path, struct wm_trace **ret);
+int wm_input_open(const char *path, struct wm_trace **ret);
 
 /* Returns whether data is missing, according to the part read so far. */
-bool wm_trace_is_damaged(const struct wm_trace *t);
+bool wm_input_is_damaged(const struct wm_trace *t);
 
 /*
  * For waymark's own traces: the sum of the losses, and the text "12 lost: 10 full, 2 torn", or "0
  * lost".
  */
-uint64_t wm_trace_nr_lost(const struct wm_trace *t);
+uint64_t wm_input_nr_lost(const struct wm_trace *t);
 struct wm_text;
-void wm_trace_lost_text(struct wm_text *text, const struct wm_trace *t);
+void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
 
 /*
  * Reports damage and losses. Returns WM_EXIT_INCOMPLETE if there are any, else
  * `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
  */
-int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace);
+int wm_input_finish(struct wm_trace *t, int status, bool babeltrace);
 
 /* Writes "FILE: at offset N: REASON", with control bytes escaped. */
-void wm_trace_fault_text(struct wm_text *t, const struct wm_fault *f);
+void wm_input_fault_text(struct wm_text *t, const struct wm_fault *f);
 
 #endif

@@ -37,7 +37,7 @@ int wm_cpu_packet_flush(struct wm_cpu_packet *p)
 
 	if (!p->count)
 		return 0;
-	err = wm_kernel_stream_packet(p->stream, &out);
+	err = wm_stream_kernel_packet(p->stream, &out);
 	if (err) {
 		p->error = err;
 		p->lost_disk += p->count;

@@ -70,7 +70,7 @@ static int kernel_source_declare(struct wm_kernel_source *s, uint32_t id, struct
 
 	desc = wm_kplan_desc(s->plans[id].fields, &bytes);
 	err = wm_class_parse(desc, bytes, NULL, &class, diag);
-	return err ? err : wm_kernel_stream_event(s->stream, id, class);
+	return err ? err : wm_stream_kernel_event(s->stream, id, class);
 }
 
 /* Replaces the filter of an event. */
@@ -132,9 +132,9 @@ static int write_formats(struct wm_kernel_source *s, const struct wm_kernel_sour
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++)
-		err = wm_trace_kernel_format(s->writer, events[i].system, events[i].name,
-					     events[i].format, events[i].format_bytes);
-	return err ? err : wm_trace_kernel_formats(s->writer);
+		err = wm_writer_kernel_format(s->writer, events[i].system, events[i].name,
+					      events[i].format, events[i].format_bytes);
+	return err ? err : wm_writer_kernel_formats(s->writer);
 }
 
 static void add_rings(struct wm_kernel_source *s, struct wm_instance *instance, uint32_t number)
@@ -167,7 +167,7 @@ static int allocate(struct wm_kernel_source *s)
 	return 0;
 }
 
-int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
+int wm_source_kernel_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
 			    const struct wm_kernel_source_event *events, size_t nr_events,
 			    struct wm_kernel_source **ret, struct wm_diag *diag)
 {
@@ -184,7 +184,7 @@ int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace
 	wm_page_layout_init(&s->layout, sizeof(long), big_endian);
 	err = allocate(s);
 	if (!err)
-		err = wm_kernel_stream_create(writer, WM_KERNEL_EVENTS, &s->stream);
+		err = wm_stream_kernel_create(writer, WM_KERNEL_EVENTS, &s->stream);
 	if (!err)
 		err = wm_cpu_packet_init(&s->packet, s->stream, RECORD_BYTES);
 	for (size_t i = 0; !err && i < nr_events; i++)
@@ -192,14 +192,14 @@ int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace
 	if (!err)
 		err = write_formats(s, events, nr_events);
 	if (err) {
-		wm_kernel_source_destroy(s);
+		wm_source_kernel_destroy(s);
 		return err;
 	}
 	*ret = s;
 	return 0;
 }
 
-void wm_kernel_source_destroy(struct wm_kernel_source *s)
+void wm_source_kernel_destroy(struct wm_kernel_source *s)
 {
 	if (!s)
 		return;
@@ -217,7 +217,7 @@ void wm_kernel_source_destroy(struct wm_kernel_source *s)
 
 /* --- while it runs ---------------------------------------------------------------- */
 
-int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
+int wm_source_kernel_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
 			 struct wm_diag *diag)
 {
 	int err = kernel_source_add_event(s, e, diag);
@@ -234,7 +234,7 @@ static uint32_t kernel_source_id_of(const struct wm_kernel_source_event *e)
 	return id < IDS ? (uint32_t)id : IDS;
 }
 
-int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e)
+int wm_source_kernel_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e)
 {
 	uint32_t id = kernel_source_id_of(e);
 
@@ -254,8 +254,8 @@ static void kernel_source_note_loss(struct wm_kernel_source *s, struct ring *r, 
 	s->packet.lost += lost;
 	s->totals.lost[WM_LOST_OVERWRITTEN] += lost;
 	r->told += lost;
-	(void)wm_trace_kernel_lost(s->writer, r->cpu, r->last ? r->last : until, until,
-				   "overwritten", lost);
+	(void)wm_writer_kernel_lost(s->writer, r->cpu, r->last ? r->last : until, until,
+				    "overwritten", lost);
 }
 
 static uint64_t kernel_source_number(const struct wm_kernel_source *s, const struct wm_kfield *f,
@@ -269,7 +269,7 @@ static int64_t kernel_source_put_record(struct wm_kernel_source *s, const struct
 					uint16_t id, const struct wm_page_cursor *c, uint32_t tid,
 					unsigned char *to)
 {
-	const uint64_t header = htole64(wm_record_header(id, c->time));
+	const uint64_t header = htole64(wm_header_make(id, c->time));
 	const struct wm_kernel_context context = {htole32(tid),
 						  (uint8_t)kernel_source_number(s, p->flags, c),
 						  (uint8_t)kernel_source_number(s, p->preempt, c)};
@@ -366,7 +366,7 @@ static int kernel_source_drain(struct wm_kernel_source *s, struct ring *r, uint3
 	return s->packet.lost_disk != lost_disk ? s->packet.error : 0;
 }
 
-void wm_kernel_source_drain(struct wm_kernel_source *s)
+void wm_source_kernel_drain(struct wm_kernel_source *s)
 {
 	for (uint32_t i = 0; i < s->nr_rings; i++) {
 		const struct wm_instance *from = s->rings[i].instance;
@@ -396,7 +396,7 @@ static void kernel_source_grow(struct wm_kernel_source *s, const uint64_t lost[W
 			s->totals.more[WM_KERNEL_MORE_GROWN]++;
 }
 
-int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
+int wm_source_kernel_round(struct wm_kernel_source *s, bool seal)
 {
 	uint64_t packets = s->packet.packets, lost[WM_KERNEL_RINGS] = {0};
 	uint32_t pages;
@@ -435,7 +435,7 @@ static uint64_t overrun_of(const struct ring *r)
 	return n;
 }
 
-int wm_kernel_source_finish(struct wm_kernel_source *s)
+int wm_source_kernel_finish(struct wm_kernel_source *s)
 {
 	uint32_t pages = 1;
 	int error = 0;
@@ -457,7 +457,7 @@ int wm_kernel_source_finish(struct wm_kernel_source *s)
 	return error;
 }
 
-void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret)
+void wm_source_kernel_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret)
 {
 	*ret = s->totals;
 	wm_cpu_packet_account(&s->packet, ret);

@@ -52,33 +52,33 @@ struct wm_kernel_rings {
 };
 
 /* Declares the events to the writer. */
-int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
+int wm_source_kernel_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
 			    const struct wm_kernel_source_event *events, size_t nr_events,
 			    struct wm_kernel_source **ret, struct wm_diag *diag);
-void wm_kernel_source_destroy(struct wm_kernel_source *s); /* accepts NULL */
+void wm_source_kernel_destroy(struct wm_kernel_source *s); /* accepts NULL */
 
 /* Declares one more event during the recording, before the event is enabled. */
-int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
+int wm_source_kernel_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
 			 struct wm_diag *diag);
 
 /*
  * Replaces the filter of an event during the recording, starting with the next page. -ENOENT: the
  * event was not declared; -ENOMEM.
  */
-int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e);
+int wm_source_kernel_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e);
 
 /* Reads everything that is in the rings now; errors are in the totals. */
-void wm_kernel_source_drain(struct wm_kernel_source *s);
+void wm_source_kernel_drain(struct wm_kernel_source *s);
 
 /*
  * Returns the number of packets written, or the error of a failed write, after which the round
  * continues.
  */
-int wm_kernel_source_round(struct wm_kernel_source *s, bool seal);
+int wm_source_kernel_round(struct wm_kernel_source *s, bool seal);
 
 /* To be called after wm_instance_stop(): reads the rest, and the losses that no page reported. */
-int wm_kernel_source_finish(struct wm_kernel_source *s);
+int wm_source_kernel_finish(struct wm_kernel_source *s);
 
-void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret);
+void wm_source_kernel_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret);
 
 #endif

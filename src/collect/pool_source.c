@@ -197,7 +197,7 @@ int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bo
 		wm_source_quarantine(s, "impossible commit word");
 	if (err)
 		return err;
-	if (!guest && p->end_bytes && p->generation == wm_state_generation(state))
+	if (!guest && p->end_bytes && p->generation == wm_pool_state_generation(state))
 		ret->from = *p;
 	else
 		ret->from = (struct wm_chunk_progress){.end_bytes = WM_CHUNK_HEADER_BYTES};
@@ -231,7 +231,7 @@ struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_
 	if (!guest)
 		s->progress[chunk] = (struct wm_chunk_progress){
 		    .last_clock = part->end,
-		    .generation = wm_state_generation(state),
+		    .generation = wm_pool_state_generation(state),
 		    .end_bytes = f->commit.end_bytes,
 		    .count = f->commit.count,
 		};
@@ -292,9 +292,9 @@ static int collect_shelf(struct wm_pump_source *s, uint32_t first, uint32_t nr, 
 
 		if (seal && i + AHEAD < first + nr)
 			__builtin_prefetch(wm_pool_chunk(&s->pool, i + AHEAD));
-		if (wm_state_of(state) == WM_CHUNK_FULL)
+		if (wm_pool_state_of(state) == WM_CHUNK_FULL)
 			err = collect_full(s, i, state, l);
-		else if (seal && wm_state_of(state) == WM_CHUNK_OWNED)
+		else if (seal && wm_pool_state_of(state) == WM_CHUNK_OWNED)
 			err = collect_owned(s, i, state, l);
 	}
 	return err;
@@ -372,8 +372,8 @@ void wm_source_tell_losses(struct wm_pump_source *s)
 	for (int i = 0; i < WM_LOST_NR; i++) {
 		if (!s->untold[i])
 			continue;
-		if (s->producer && wm_trace_lost(s->producer, s->untold_since, now,
-						 wm_lost_name((enum wm_lost)i), s->untold[i]) == 0)
+		if (s->producer && wm_writer_lost(s->producer, s->untold_since, now,
+						  wm_lost_name((enum wm_lost)i), s->untold[i]) == 0)
 			s->untold[i] = 0;
 		else
 			all = false;

@@ -54,7 +54,7 @@ static int proc_choose(void **options, const struct wm_source_wanted *w,
 
 	if (is_chosen(o, e) || (o && o->nr == WM_PROC_EVENTS_MAX))
 		return 0;
-	err = wm_proc_choice_check(&c, diag);
+	err = wm_source_proc_check(&c, diag);
 	if (err) /* here -ENOENT means that a field of the filter does not exist, not the event */
 		return w->filter && err == -ENOENT ? -EINVAL : err;
 	if (!o)
@@ -109,7 +109,7 @@ static void wait_until(struct proc *p, uint64_t ns)
 
 static void wait_for_next(struct proc *p)
 {
-	wait_until(p, wm_proc_source_next(p->source));
+	wait_until(p, wm_source_proc_next(p->source));
 }
 
 static void on_due(int fd, uint32_t events, void *data)
@@ -125,14 +125,14 @@ static void on_due(int fd, uint32_t events, void *data)
 		wait_until(p, wm_clock_monotonic_ns() + FULL_NS);
 		return;
 	}
-	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
+	wm_source_proc_tick(p->source, wm_clock_monotonic_ns());
 	wait_for_next(p);
 }
 
 static void proc_say_left_out(const struct proc *p)
 {
 	uint32_t nr;
-	const struct wm_proc_event *e = wm_proc_source_left_out(p->source, &nr);
+	const struct wm_proc_event *e = wm_source_proc_left_out(p->source, &nr);
 
 	if (e)
 		wm_words_say(&p->host.words,
@@ -144,11 +144,11 @@ static void proc_say_left_out(const struct proc *p)
 static int proc_begin(struct proc *p, const struct options *o, struct wm_diag *diag)
 {
 	const struct wm_source_host *h = &p->host;
-	int err = wm_proc_source_create(h->writer, h->clock->kind, o->choices, o->nr, h->all,
+	int err = wm_source_proc_create(h->writer, h->clock->kind, o->choices, o->nr, h->all,
 					h->ours, &p->source, diag);
 
 	for (size_t i = 0; !err && i < h->nr_pids; i++)
-		err = wm_proc_source_follow(p->source, h->pids[i]);
+		err = wm_source_proc_follow(p->source, h->pids[i]);
 	if (err)
 		return err;
 	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -163,7 +163,7 @@ static void proc_destroy(void *source)
 
 	if (p->timer >= 0)
 		close(p->timer);
-	wm_proc_source_destroy(p->source);
+	wm_source_proc_destroy(p->source);
 	free(p);
 }
 
@@ -183,7 +183,7 @@ static int proc_create(void *options, const struct wm_source_host *host, void **
 	}
 	proc_say_left_out(p);
 	/* The first reading gets the values from before the recording. */
-	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
+	wm_source_proc_tick(p->source, wm_clock_monotonic_ns());
 	wait_for_next(p);
 	*ret = p;
 	return 0;
@@ -192,7 +192,7 @@ static int proc_create(void *options, const struct wm_source_host *host, void **
 static int proc_follow(void *source, pid_t pid)
 {
 	struct proc *p = source;
-	int err = wm_proc_source_follow(p->source, pid);
+	int err = wm_source_proc_follow(p->source, pid);
 
 	wait_for_next(p);
 	return err;
@@ -204,7 +204,7 @@ static int proc_do_round(void *source, enum wm_source_round what)
 	struct proc *p = source;
 
 	if (what != WM_ROUND_SOON)
-		(void)wm_proc_source_flush(p->source);
+		(void)wm_source_proc_flush(p->source);
 	return 0;
 }
 
@@ -212,21 +212,21 @@ static void proc_stop(void *source)
 {
 	struct proc *p = source;
 
-	wm_proc_source_last(p->source);
+	wm_source_proc_last(p->source);
 }
 
 static void proc_finish(void *source)
 {
 	struct proc *p = source;
 
-	(void)wm_proc_source_flush(p->source); /* errors are in the totals */
+	(void)wm_source_proc_flush(p->source); /* errors are in the totals */
 }
 
 static void proc_totals(const void *source, struct wm_source_totals *ret)
 {
 	const struct proc *p = source;
 
-	wm_proc_source_totals(p->source, ret);
+	wm_source_proc_totals(p->source, ret);
 }
 
 /* --- in the command, at the end ----------------------------------------------------------------

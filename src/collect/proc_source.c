@@ -20,7 +20,7 @@
 
 struct kind {
 	const struct wm_proc_event *event;
-	struct wm_proc_plan *plan;
+	struct wm_kproc_plan *plan;
 	struct wm_filter *filter; /* NULL: no filter */
 	uint64_t every_ns, next_ns;
 	uint64_t last_clock; /* time of the last reading; 0: none yet */
@@ -66,7 +66,7 @@ static int link_filter(struct kind *k, const char *text, const unsigned char *de
 	return err;
 }
 
-int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag)
+int wm_source_proc_check(const struct wm_proc_choice *choice, struct wm_diag *diag)
 {
 	struct kind k = {.event = choice->event};
 	unsigned char *desc = NULL;
@@ -74,13 +74,13 @@ int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *di
 	int err = wm_proc_learn(k.event, &k.plan, diag);
 
 	if (!err) {
-		desc = wm_desc_simple(WM_PROC_PROVIDER, k.event->name, wm_proc_plan_schema(k.plan),
+		desc = wm_desc_simple(WM_PROC_PROVIDER, k.event->name, wm_kproc_plan_schema(k.plan),
 				      NULL, 0, &bytes);
 		err = desc ? link_filter(&k, choice->filter, desc, bytes, diag) : -ENOMEM;
 	}
 	free(desc);
 	free(k.filter);
-	wm_proc_plan_destroy(k.plan);
+	wm_kproc_plan_destroy(k.plan);
 	return err;
 }
 
@@ -95,7 +95,7 @@ static int proc_source_declare(struct wm_proc_source *s, struct kind *k, const c
 
 	if (err)
 		return err;
-	desc = wm_desc_simple(WM_PROC_PROVIDER, k->event->name, wm_proc_plan_schema(k->plan), NULL,
+	desc = wm_desc_simple(WM_PROC_PROVIDER, k->event->name, wm_kproc_plan_schema(k->plan), NULL,
 			      0, &bytes);
 	if (!desc)
 		return -ENOMEM;
@@ -103,7 +103,7 @@ static int proc_source_declare(struct wm_proc_source *s, struct kind *k, const c
 	if (!err)
 		err = wm_class_parse(desc, bytes, NULL, &class, diag);
 	if (!err)
-		err = wm_kernel_stream_event(to->stream, k->id, class);
+		err = wm_stream_kernel_event(to->stream, k->id, class);
 	free(desc);
 	return err;
 }
@@ -118,7 +118,7 @@ static int proc_source_make_stream(struct wm_proc_source *s, const struct wm_pro
 	for (size_t i = 0; i < nr; i++) {
 		if (choices[i].event->of_task != of_task)
 			continue;
-		err = wm_kernel_stream_create(
+		err = wm_stream_kernel_create(
 		    s->writer, of_task ? WM_KERNEL_TASK_COUNTERS : WM_KERNEL_COUNTERS, &stream);
 		return err ? err
 			   : wm_cpu_packet_init(of_task ? &s->tasks : &s->machine, stream,
@@ -147,7 +147,7 @@ static int proc_source_add_kind(struct wm_proc_source *s, const struct wm_proc_c
 	return err;
 }
 
-int wm_proc_source_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
+int wm_source_proc_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
 			  const struct wm_proc_choice *choices, size_t nr_choices, bool everything,
 			  const pid_t ours[2], struct wm_proc_source **ret, struct wm_diag *diag)
 {
@@ -168,21 +168,21 @@ int wm_proc_source_create(struct wm_trace_writer *writer, enum wm_clock_kind clo
 	for (size_t i = 0; !err && i < nr_choices; i++)
 		err = proc_source_add_kind(s, &choices[i], ids, now, diag);
 	if (err) {
-		wm_proc_source_destroy(s);
+		wm_source_proc_destroy(s);
 		return err;
 	}
 	*ret = s;
 	return 0;
 }
 
-void wm_proc_source_destroy(struct wm_proc_source *s)
+void wm_source_proc_destroy(struct wm_proc_source *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nr_kinds; i++) {
 		if (s->kinds[i].fd >= 0)
 			close(s->kinds[i].fd);
-		wm_proc_plan_destroy(s->kinds[i].plan);
+		wm_kproc_plan_destroy(s->kinds[i].plan);
 		free(s->kinds[i].filter);
 	}
 	free(s->kinds);
@@ -193,7 +193,7 @@ void wm_proc_source_destroy(struct wm_proc_source *s)
 	free(s);
 }
 
-int wm_proc_source_follow(struct wm_proc_source *s, pid_t pid)
+int wm_source_proc_follow(struct wm_proc_source *s, pid_t pid)
 {
 	uint64_t soon = wm_clock_monotonic_ns() + SOON_NS;
 
@@ -203,11 +203,11 @@ int wm_proc_source_follow(struct wm_proc_source *s, pid_t pid)
 	return wm_proc_tasks_follow(&s->processes, pid);
 }
 
-const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source *s,
+const struct wm_proc_event *wm_source_proc_left_out(const struct wm_proc_source *s,
 						    uint32_t *ret_nr)
 {
 	for (size_t i = 0; i < s->nr_kinds; i++) {
-		*ret_nr = wm_proc_plan_left_out(s->kinds[i].plan);
+		*ret_nr = wm_kproc_plan_left_out(s->kinds[i].plan);
 		if (*ret_nr)
 			return s->kinds[i].event;
 	}
@@ -236,7 +236,7 @@ static void proc_source_put_text(struct wm_proc_source *s, const struct kind *k,
 {
 	struct wm_cpu_packet *to = task ? &s->tasks : &s->machine;
 	const char *at = s->text.data, *end = at + s->text.bytes;
-	const uint64_t header = htole64(wm_record_header((uint16_t)k->id, clock));
+	const uint64_t header = htole64(wm_header_make((uint16_t)k->id, clock));
 	const int32_t pid = task ? (int32_t)htole32((uint32_t)task->pid) : 0;
 	const struct wm_task_context context = {pid, pid};
 	size_t before = WM_RECORD_HEADER_BYTES + (task ? sizeof(context) : 0);
@@ -245,7 +245,7 @@ static void proc_source_put_text(struct wm_proc_source *s, const struct kind *k,
 	for (;;) {
 		unsigned char *record = wm_cpu_packet_at(to, clock);
 
-		n = wm_proc_put(k->plan, &at, end, record + before);
+		n = wm_kproc_put(k->plan, &at, end, record + before);
 		if (n == 0)
 			break;
 		if (n < 0) {
@@ -296,8 +296,8 @@ static void tell_names(struct wm_proc_source *s)
 		struct wm_proc_task *task = &s->processes.tasks[i];
 
 		if (task->followed && wm_proc_task_renamed(&s->processes, task))
-			(void)wm_trace_thread(s->writer, (uint32_t)task->pid, (uint32_t)task->pid,
-					      wm_clock_read(s->clock), task->comm);
+			(void)wm_writer_thread(s->writer, (uint32_t)task->pid, (uint32_t)task->pid,
+					       wm_clock_read(s->clock), task->comm);
 	}
 }
 
@@ -321,8 +321,8 @@ static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 	if (!missed)
 		return;
 	s->totals.more[WM_PROC_MORE_MISSED] += missed;
-	(void)wm_trace_kernel_lost(s->writer, -1, k->last_clock, wm_clock_read(s->clock), "late",
-				   missed);
+	(void)wm_writer_kernel_lost(s->writer, -1, k->last_clock, wm_clock_read(s->clock), "late",
+				    missed);
 }
 
 static void proc_source_tick(struct wm_proc_source *s, uint64_t now, bool all)
@@ -354,17 +354,17 @@ static void proc_source_tick(struct wm_proc_source *s, uint64_t now, bool all)
 	s->totals.more[WM_PROC_MORE_SPENT_NS] += wm_clock_monotonic_ns() - now;
 }
 
-void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns)
+void wm_source_proc_tick(struct wm_proc_source *s, uint64_t now_ns)
 {
 	proc_source_tick(s, now_ns, false);
 }
 
-void wm_proc_source_last(struct wm_proc_source *s)
+void wm_source_proc_last(struct wm_proc_source *s)
 {
 	proc_source_tick(s, wm_clock_monotonic_ns(), true);
 }
 
-uint64_t wm_proc_source_next(const struct wm_proc_source *s)
+uint64_t wm_source_proc_next(const struct wm_proc_source *s)
 {
 	uint64_t next = UINT64_MAX;
 
@@ -374,7 +374,7 @@ uint64_t wm_proc_source_next(const struct wm_proc_source *s)
 	return next;
 }
 
-int wm_proc_source_flush(struct wm_proc_source *s)
+int wm_source_proc_flush(struct wm_proc_source *s)
 {
 	int err = s->machine.stream ? wm_cpu_packet_flush(&s->machine) : 0;
 	int other = s->tasks.stream ? wm_cpu_packet_flush(&s->tasks) : 0;
@@ -382,7 +382,7 @@ int wm_proc_source_flush(struct wm_proc_source *s)
 	return err ? err : other;
 }
 
-void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_source_totals *ret)
+void wm_source_proc_totals(const struct wm_proc_source *s, struct wm_source_totals *ret)
 {
 	*ret = s->totals;
 	wm_cpu_packet_account(&s->machine, ret);

@@ -4,8 +4,8 @@
  * an event is taken right before its file is read. Counters of the machine go to one stream, those
  * of processes to another.
  *
- * Runs in the pump's thread; its owner calls wm_proc_source_tick() at the time that
- * wm_proc_source_next() returned.
+ * Runs in the pump's thread; its owner calls wm_source_proc_tick() at the time that
+ * wm_source_proc_next() returned.
  */
 #ifndef WM_COLLECT_PROC_SOURCE_H
 #define WM_COLLECT_PROC_SOURCE_H
@@ -26,8 +26,8 @@ struct wm_proc_choice {
 	const char *filter; /* NULL: none */
 };
 
-/* Checks that this kernel has the event. Returns 0, or the error of wm_proc_source_create(). */
-int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
+/* Checks that this kernel has the event. Returns 0, or the error of wm_source_proc_create(). */
+int wm_source_proc_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
 
 /* In wm_source_totals.more. */
 enum {
@@ -47,38 +47,38 @@ struct wm_proc_source;
  * `choices` must outlive the source. -ENOENT with a sentence: this kernel has no
  * such file; -EINVAL: a filter does not fit the event.
  */
-int wm_proc_source_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
+int wm_source_proc_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
 			  const struct wm_proc_choice *choices, size_t nr_choices, bool everything,
 			  const pid_t ours[2], struct wm_proc_source **ret, struct wm_diag *diag);
-void wm_proc_source_destroy(struct wm_proc_source *s); /* accepts NULL */
+void wm_source_proc_destroy(struct wm_proc_source *s); /* accepts NULL */
 
 /*
  * Adds a process, and its children from now on. Their files are read for the first
  * time 10 ms later, when the process may have called execve(2). 0 or -ENOMEM.
  */
-int wm_proc_source_follow(struct wm_proc_source *s, pid_t pid);
+int wm_source_proc_follow(struct wm_proc_source *s, pid_t pid);
 
 /*
  * Returns the first event that has more counters than fields, and the number of counters left out;
  * NULL when there is none.
  */
-const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source *s,
+const struct wm_proc_event *wm_source_proc_left_out(const struct wm_proc_source *s,
 						    uint32_t *ret_nr);
 
 /* The time of the next reading, on CLOCK_MONOTONIC. */
-uint64_t wm_proc_source_next(const struct wm_proc_source *s);
+uint64_t wm_source_proc_next(const struct wm_proc_source *s);
 
 /*
  * Reads the files that are due at now_ns. Readings whose time had already passed are counted, and
  * written to the trace as lost (waymark:lost, cause "late").
  */
-void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns);
+void wm_source_proc_tick(struct wm_proc_source *s, uint64_t now_ns);
 /* Reads every file once more at the end, due or not. */
-void wm_proc_source_last(struct wm_proc_source *s);
+void wm_source_proc_last(struct wm_proc_source *s);
 
 /* Writes the current packets. Returns 0 or -errno. */
-int wm_proc_source_flush(struct wm_proc_source *s);
+int wm_source_proc_flush(struct wm_proc_source *s);
 
-void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_source_totals *ret);
+void wm_source_proc_totals(const struct wm_proc_source *s, struct wm_source_totals *ret);
 
 #endif

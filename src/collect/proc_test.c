@@ -23,7 +23,7 @@ static const struct wm_proc_event *event_named(const char *name)
 {
 	const struct wm_proc_event *e;
 
-	for (size_t i = 0; (e = wm_proc_event(i)); i++)
+	for (size_t i = 0; (e = wm_kproc_event(i)); i++)
 		if (!strcmp(e->name, name))
 			return e;
 	fail_msg("no event %s", name);
@@ -61,7 +61,7 @@ static void record(void *options, struct wm_source_totals *ret)
 	wm_source_proc.totals(source, ret);
 	wm_source_proc.destroy(source);
 	wm_loop_destroy(host.loop);
-	assert_int_equal(wm_trace_writer_close(host.writer), 0);
+	assert_int_equal(wm_writer_close(host.writer), 0);
 }
 
 static void test_first_and_last_reading(void **state)

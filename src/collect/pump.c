@@ -342,9 +342,9 @@ static void meet_guests(struct wm_pump *p,
 			if (!s->sampled[c])
 				continue;
 			s->guest_unsent = wm_sum(s->guest_unsent, s->sampled[c]);
-			(void)wm_trace_lost(s->guest, s->added_at,
-					    now, /* the packet contains the sum, too */
-					    wm_lost_name((enum wm_lost)c), s->sampled[c]);
+			(void)wm_writer_lost(s->guest, s->added_at,
+					     now, /* the packet contains the sum, too */
+					     wm_lost_name((enum wm_lost)c), s->sampled[c]);
 		}
 	}
 }

@@ -231,7 +231,7 @@ static uint32_t chunks_in(const struct program *g, enum wm_chunk_state state)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < wm_pool_nr_chunks(&g->pool); i++)
-		n += wm_state_of(wm_pool_state(&g->pool, i)) == state;
+		n += wm_pool_state_of(wm_pool_state(&g->pool, i)) == state;
 	return n;
 }
 

@@ -68,10 +68,10 @@ static void scene_end(struct scene *s, struct wm_pump_totals *ret)
 		wm_producer_remove(s->producer[i], wm_clock_read(WM_CLOCK_MONOTONIC));
 	}
 	wm_pump_totals(s->pump, ret);
-	wm_trace_writer_totals(s->writer, &written);
+	wm_writer_totals(s->writer, &written);
 	assert_int_equal(written.events, ret->events);
 	assert_int_equal(written.packets, ret->packets);
-	assert_int_equal(wm_trace_writer_close(s->writer), 0);
+	assert_int_equal(wm_writer_close(s->writer), 0);
 	wm_pump_destroy(s->pump);
 }
 

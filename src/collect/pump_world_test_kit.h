@@ -36,7 +36,7 @@ struct wm_producer {
 	uint64_t nr_ranges;
 	bool concurrent; /* a later chunk of a thread may be read before an earlier one */
 	uint64_t events, packets, lost_in_packets, last_begin;
-	uint64_t lost[WM_LOST_NR]; /* from wm_trace_lost() */
+	uint64_t lost[WM_LOST_NR]; /* from wm_writer_lost() */
 	/* Losses of a failed packet that are still to be reported, as in the real writer. */
 	uint64_t carry;
 	bool hostile; /* the content of packets is not checked */
@@ -150,8 +150,8 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *k)
 	return 0;
 }
 
-int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
-		  uint64_t count)
+int wm_writer_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
+		   uint64_t count)
 {
 	assert_true(count > 0);
 	assert_true(from <= to);

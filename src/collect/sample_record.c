@@ -33,9 +33,9 @@ static int set_shape(struct wm_sample_plan *p, const struct wm_sample_event *e, 
 	int err;
 
 	wm_sampler_attr(&e->sampled, clockid, &bytes);
-	err = wm_perf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
+	err = wm_kperf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
 	if (!err)
-		wm_perf_shape_init(&p->shape, &attr, big_endian);
+		wm_kperf_shape_init(&p->shape, &attr, big_endian);
 	return err;
 }
 
@@ -119,7 +119,7 @@ int wm_sample_plan_make(struct wm_sample_plan *p, const struct wm_sample_event *
 	else
 		err = plain_class(e->sampled.def->name, schema.data, &class, diag);
 	wm_text_done(&schema);
-	return err ? err : wm_kernel_stream_event(samples, id, class);
+	return err ? err : wm_stream_kernel_event(samples, id, class);
 }
 
 void wm_sample_plan_done(struct wm_sample_plan *p)
@@ -165,7 +165,7 @@ int64_t wm_sample_put(const struct wm_sample_plan *p, const void *record, size_t
 	struct wm_perf_sample s;
 	unsigned char *at;
 	int64_t n;
-	int err = wm_perf_sample_parse(&p->shape, record, bytes, &s, NULL);
+	int err = wm_kperf_sample_parse(&p->shape, record, bytes, &s, NULL);
 
 	if (err)
 		return err;

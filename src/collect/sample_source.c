@@ -69,9 +69,9 @@ static int set_tasks_shape(struct wm_sample_source *s)
 	int err;
 
 	wm_sampler_tasks_attr(s->clockid, &bytes);
-	err = wm_perf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
+	err = wm_kperf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
 	if (!err)
-		wm_perf_shape_init(&s->tasks_shape, &attr, big_endian);
+		wm_kperf_shape_init(&s->tasks_shape, &attr, big_endian);
 	return err;
 }
 
@@ -79,10 +79,10 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 			struct wm_diag *diag)
 {
 	struct wm_kernel_stream *samples = NULL, *tasks;
-	int err = nr ? wm_kernel_stream_create(s->writer, WM_KERNEL_SAMPLES, &samples) : 0;
+	int err = nr ? wm_stream_kernel_create(s->writer, WM_KERNEL_SAMPLES, &samples) : 0;
 
 	if (!err)
-		err = wm_kernel_stream_create(s->writer, WM_KERNEL_TASKS, &tasks);
+		err = wm_stream_kernel_create(s->writer, WM_KERNEL_TASKS, &tasks);
 	if (!err)
 		err = wm_task_records_declare(tasks);
 	if (!err)
@@ -94,10 +94,10 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++)
 		if (events[i].format)
-			err = wm_trace_kernel_format(s->writer, events[i].system, events[i].name,
-						     events[i].format, events[i].format_bytes);
+			err = wm_writer_kernel_format(s->writer, events[i].system, events[i].name,
+						      events[i].format, events[i].format_bytes);
 	if (!err && nr)
-		err = wm_trace_kernel_formats(s->writer);
+		err = wm_writer_kernel_formats(s->writer);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = wm_sample_plan_make(&s->plans[s->nr_plans++], &events[i], s->clockid, samples,
 					  (uint32_t)i, &s->machine, &s->arena, diag);
@@ -205,14 +205,14 @@ static uint64_t clock_of(struct wm_sample_source *s, const void *record,
 {
 	uint64_t ns;
 
-	if (wm_perf_record_time(shape, record, &ns))
+	if (wm_kperf_record_time(shape, record, &ns))
 		return 0; /* the caller then uses the time of the previous record */
 	return wm_calibration_clock(&s->fit, ns);
 }
 
 static void put_header(unsigned char *to, uint32_t id, uint64_t clock)
 {
-	const uint64_t header = htole64(wm_record_header((uint16_t)id, clock));
+	const uint64_t header = htole64(wm_header_make((uint16_t)id, clock));
 
 	memcpy(to, &header, sizeof(header));
 }
@@ -274,8 +274,8 @@ static void sample_source_note_loss(struct wm_sample_source *s, struct place *p,
 	(void)wm_cpu_packet_flush(&s->samples); /* errors are in the totals */
 	s->samples.lost += lost;
 	s->totals.lost[WM_LOST_FULL] += lost;
-	(void)wm_trace_kernel_lost(s->writer, s->samples.cpu, from < until ? from : until, until,
-				   "full", lost);
+	(void)wm_writer_kernel_lost(s->writer, s->samples.cpu, from < until ? from : until, until,
+				    "full", lost);
 }
 
 /* Passes the names of tasks on, for the filters. */
@@ -307,7 +307,7 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 	uint64_t clock = clock_of(s, record, shape);
 	struct wm_perf_record r;
 
-	if (wm_perf_record_parse(shape, record, bytes, &r, NULL) < 0) {
+	if (wm_kperf_record_parse(shape, record, bytes, &r, NULL) < 0) {
 		s->totals.torn++;
 		return;
 	}
@@ -324,12 +324,12 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 static void sample_source_add_record(struct wm_sample_source *s, struct place *p,
 				     const void *record, size_t bytes)
 {
-	struct wm_perf_header h = wm_perf_header_get(record, false);
+	struct wm_perf_header h = wm_kperf_header_get(record, false);
 	size_t event = WM_SAMPLER_NONE;
 	uint64_t id;
 
 	/* the id has the same offset for all attrs */
-	if (!wm_perf_record_id(&s->tasks_shape, record, &id))
+	if (!wm_kperf_record_id(&s->tasks_shape, record, &id))
 		event = wm_sampler_event_of(s->sampler, id);
 	if (h.type == WM_PERF_SAMPLE && event < s->nr_plans)
 		sample_source_add_sample(s, p, record, bytes, event);

@@ -36,7 +36,7 @@ static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 {
 	struct wm_chunk_progress *p = &s->progress[chunk];
 
-	if (!p->end_bytes || p->generation == wm_state_generation(state))
+	if (!p->end_bytes || p->generation == wm_pool_state_generation(state))
 		return;
 	s->credit = wm_sum(s->credit, p->count);
 	*p = (struct wm_chunk_progress){0};
@@ -47,10 +47,10 @@ static void snapshot_look_at(struct wm_pump_source *s, uint32_t chunk, struct ca
 	uint64_t state = wm_pool_state(&s->pool, chunk);
 
 	credit(s, chunk, state);
-	if (wm_state_of(state) == WM_CHUNK_FULL)
+	if (wm_pool_state_of(state) == WM_CHUNK_FULL)
 		c->full[c->nr_full++] =
-		    (struct candidate){state, chunk, wm_state_order(state) - c->fills};
-	else if (wm_state_of(state) == WM_CHUNK_OWNED)
+		    (struct candidate){state, chunk, wm_pool_state_order(state) - c->fills};
+	else if (wm_pool_state_of(state) == WM_CHUNK_OWNED)
 		*(c->owned - ++c->nr_owned) = (struct candidate){state, chunk, 0};
 }
 

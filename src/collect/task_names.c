@@ -108,7 +108,7 @@ void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 	if (wm_task_look(tid, &pid, comm) < 0)
 		task_names_remember(n, tid, clock);
 	else
-		(void)wm_trace_thread(n->writer, pid, tid, clock, comm);
+		(void)wm_writer_thread(n->writer, pid, tid, clock, comm);
 }
 
 char *wm_task_saved_read(const struct wm_instance *i)
@@ -147,8 +147,8 @@ void wm_task_names_finish(struct wm_task_names *n, const struct wm_instance *i)
 		return;
 	for (uint32_t k = 0; k < n->nr_missed; k++)
 		if (wm_task_saved(list, n->missed[k], comm))
-			(void)wm_trace_thread(n->writer, n->missed[k], n->missed[k],
-					      n->missed_at[k], comm);
+			(void)wm_writer_thread(n->writer, n->missed[k], n->missed[k],
+					       n->missed_at[k], comm);
 	n->nr_missed = 0;
 	free(list);
 }

@@ -90,7 +90,7 @@ static int task_record_declare(struct wm_kernel_stream *tasks, const struct kept
 	int err = desc ? wm_class_parse(desc, bytes, NULL, &class, NULL) : -ENOMEM;
 
 	free(desc);
-	return err ? err : wm_kernel_stream_event(tasks, k->kind, class);
+	return err ? err : wm_stream_kernel_event(tasks, k->kind, class);
 }
 
 int wm_task_records_declare(struct wm_kernel_stream *tasks)

@@ -13,15 +13,15 @@
 #include "collect/kernel_source.h"
 #include "kernel/event_def.h"
 
-struct wm_kernel_events;
+struct wm_recorder_kernel;
 
 /* `buffer_bytes` is the size for all CPUs; 0: the default. Errors as for wm_instance_create(). */
-int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
-			    struct wm_kernel_events **ret, struct wm_diag *diag);
-void wm_kernel_events_destroy(struct wm_kernel_events *k); /* accepts NULL */
+int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
+			      struct wm_recorder_kernel **ret, struct wm_diag *diag);
+void wm_recorder_kernel_destroy(struct wm_recorder_kernel *k); /* accepts NULL */
 
 /* Removes the instances of killed recorders. (Probes are removed without this.) */
-void wm_kernel_events_sweep(void);
+void wm_recorder_kernel_sweep(void);
 
 /*
  * Enables the first event of `defs`, with all its places (a USDT probe has several). A tracepoint
@@ -31,18 +31,18 @@ void wm_kernel_events_sweep(void);
  * `filter` (event/filter.h; NULL: none): the kernel evaluates the part for which it gives the same
  * results as waymark; the pump evaluates the rest. -ENOENT: the event lacks a field.
  */
-int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
-			 size_t nr_places, const char *filter, struct wm_diag *diag);
+int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_def *defs,
+			   size_t nr_places, const char *filter, struct wm_diag *diag);
 
 /* The number of places of the event that begins at `first` in the list. */
-size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first);
+size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first);
 
 /*
  * Enables ftrace:print, the texts that programs write to trace_marker. Before Linux 6.12 they come
  * from the system's own buffer; -EBUSY with diag: that is in use.
  */
-int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
-				 struct wm_diag *diag);
+int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *filter,
+				   struct wm_diag *diag);
 
 /*
  * Use other facilities of tracefs within the instance (kernel_events_trigger.c). -EOPNOTSUPP with
@@ -57,16 +57,17 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
  *             ftrace:funcgraph_entry and _exit, before Linux 6.13 from the
  *             system's own buffer; -EBUSY: that is in use
  */
-int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struct wm_diag *diag);
-int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definition,
+int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,
 			       struct wm_diag *diag);
-int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct wm_diag *diag);
-int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
-			       struct wm_diag *diag);
+int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *definition,
+				 struct wm_diag *diag);
+int wm_recorder_kernel_stacks(struct wm_recorder_kernel *k, bool of_kernel, struct wm_diag *diag);
+int wm_recorder_kernel_functions(struct wm_recorder_kernel *k, const char *glob, bool graph,
+				 struct wm_diag *diag);
 
 /* For the pump, at the end: saves histograms and snapshots in the trace's folder `kernel`. */
-bool wm_kernel_events_has_files(const struct wm_kernel_events *k);
-int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w);
+bool wm_recorder_kernel_has_files(const struct wm_recorder_kernel *k);
+int wm_recorder_kernel_save(struct wm_recorder_kernel *k, struct wm_trace_writer *w);
 
 /*
  * For changes during a recording, by the pump (kernel_events_change.c). After begin, added events
@@ -75,52 +76,54 @@ int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
  * effect when it was written. `source` has the events that existed before begin; new events are
  * declared to it.
  */
-void wm_kernel_events_change(struct wm_kernel_events *k);
-int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source *source,
-			    struct wm_diag *diag);
-void wm_kernel_events_abandon(struct wm_kernel_events *k); /* drops everything that was staged */
+void wm_recorder_kernel_change(struct wm_recorder_kernel *k);
+int wm_recorder_kernel_commit(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
+			      struct wm_diag *diag);
+void wm_recorder_kernel_abandon(
+    struct wm_recorder_kernel *k); /* drops everything that was staged */
 /* Records that all events have been declared, by a source that was created within the change. */
-void wm_kernel_events_declared(struct wm_kernel_events *k);
+void wm_recorder_kernel_declared(struct wm_recorder_kernel *k);
 
 /*
  * Disables the events with that name: SYSTEM:EVENT, syscall:NAME, a probe's name as given, or the
  * part after the first colon, with wildcards; within a change, it takes effect at the commit.
  * Returns their number; *ret_fixed is the number of events with thatname that cannot be disabled.
  */
-uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint32_t *ret_fixed);
+uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob,
+				uint32_t *ret_fixed);
 
-uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k);
+uint32_t wm_recorder_kernel_nr_on(const struct wm_recorder_kernel *k);
 
 /* Whether one of the events belongs to the given system. */
-bool wm_kernel_events_has_system(const struct wm_kernel_events *k, const char *system);
+bool wm_recorder_kernel_has_system(const struct wm_recorder_kernel *k, const char *system);
 
 /* Whether a print form of one of the events prints addresses as symbols. */
-bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k);
+bool wm_recorder_kernel_show_symbols(const struct wm_recorder_kernel *k);
 
 /*
  * Set the tasks to record: these and, with `children`, their children, or all tasks but these; and
  * the CPUs.
  */
-int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr, bool children,
+int wm_recorder_kernel_follow(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr,
+			      bool children, struct wm_diag *diag);
+int wm_recorder_kernel_follow_also(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
+int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_t nr,
 			    struct wm_diag *diag);
-int wm_kernel_events_follow_also(struct wm_kernel_events *k, const pid_t *tids, size_t nr);
-int wm_kernel_events_cpus(struct wm_kernel_events *k, const int *cpus, size_t nr,
-			  struct wm_diag *diag);
-int wm_kernel_events_exclude(struct wm_kernel_events *k, const pid_t *tids, size_t nr);
+int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
 /* Starts recording. */
-int wm_kernel_events_start(struct wm_kernel_events *k, struct wm_diag *diag);
+int wm_recorder_kernel_start(struct wm_recorder_kernel *k, struct wm_diag *diag);
 
 /* Returns the number of descriptors that the pump needs, in a malloc'ed array, or -ENOMEM. */
-int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret);
+int wm_recorder_kernel_fds(const struct wm_recorder_kernel *k, int **ret);
 /* Closes the command's copies of the rings; the pump has its own. */
-void wm_kernel_events_leave_rings(struct wm_kernel_events *k);
+void wm_recorder_kernel_leave_rings(struct wm_recorder_kernel *k);
 
 /* For the pump: disables the events; creates a source that drains the rings. */
-void wm_kernel_events_stop(struct wm_kernel_events *k);
-int wm_kernel_events_source(struct wm_kernel_events *k, struct wm_trace_writer *w,
-			    struct wm_kernel_source **ret, struct wm_diag *diag);
+void wm_recorder_kernel_stop(struct wm_recorder_kernel *k);
+int wm_recorder_kernel_source(struct wm_recorder_kernel *k, struct wm_trace_writer *w,
+			      struct wm_kernel_source **ret, struct wm_diag *diag);
 /* The descriptor of a ring to wait on; -1: none. `ring` must be below nr_rings(). */
-uint32_t wm_kernel_events_nr_rings(const struct wm_kernel_events *k);
-int wm_kernel_events_fd(const struct wm_kernel_events *k, uint32_t ring);
+uint32_t wm_recorder_kernel_nr_rings(const struct wm_recorder_kernel *k);
+int wm_recorder_kernel_fd(const struct wm_recorder_kernel *k, uint32_t ring);
 
 #endif

@@ -669,7 +669,7 @@ static void check_class(const struct wm_class *c)
 		assert_true(f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8);
 		assert_true(f->length <= WM_CLASS_ARRAY_MAX);
 		for (const char *p = f->name; *p; p++)
-			assert_true(wm_name_char(*p));
+			assert_true(wm_schema_name_char(*p));
 		for (uint32_t k = 0; k < f->nr_labels; k++)
 			assert_non_null(wm_field_label(f, f->labels[k].value));
 	}

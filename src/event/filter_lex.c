@@ -50,7 +50,7 @@ static bool filter_lex_is_digit(char c)
  */
 static bool is_name_char(char c)
 {
-	return wm_name_char(c) || (c & 0x80);
+	return wm_schema_name_char(c) || (c & 0x80);
 }
 
 static int filter_lex_digit_value(char c)
@@ -328,7 +328,7 @@ static int filter_lex_name(struct wm_lexer *x, struct wm_token *t)
 	while (is_name_char(start[n]))
 		n++;
 	t->kind = WM_TOKEN_NAME;
-	t->text_bytes = wm_name_normalise(start, n, 0, name);
+	t->text_bytes = wm_schema_name_normalise(start, n, 0, name);
 	memcpy(t->text, name, t->text_bytes);
 	x->pos += n;
 	return 0;

@@ -196,7 +196,7 @@ static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t b
 	return 0;
 }
 
-static inline bool wm_name_char(char c)
+static inline bool wm_schema_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
@@ -211,12 +211,12 @@ static inline void wm_format_word(struct wm_format_words *w, const char *from, c
 
 	w->word = NULL;
 	if (to - from >= 2 && (to[-1] == 'x' || to[-1] == 'X') && to[-2] == '0' &&
-	    (to - from == 2 || !wm_name_char(to[-3])))
+	    (to - from == 2 || !wm_schema_name_char(to[-3])))
 		to -= 2;
-	while (to > from && !wm_name_char(to[-1]))
+	while (to > from && !wm_schema_name_char(to[-1]))
 		to--;
 	end = to;
-	while (to > from && wm_name_char(to[-1]))
+	while (to > from && wm_schema_name_char(to[-1]))
 		to--;
 	if (to == end || (*to >= '0' && *to <= '9'))
 		return;
@@ -293,13 +293,14 @@ static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *re
  * ends, where it is removed; the result is "argN" when nothing valid remains. Returns its length;
  * `out` has WM_SCHEMA_NAME_MAX + 1 bytes.
  */
-static inline uint32_t wm_name_normalise(const char *in, uint32_t bytes, uint32_t index, char *out)
+static inline uint32_t wm_schema_name_normalise(const char *in, uint32_t bytes, uint32_t index,
+						char *out)
 {
 	uint32_t n = 0;
 	bool gap = false;
 
 	for (uint32_t i = 0; i < bytes && n + 1 < WM_SCHEMA_NAME_MAX; i++) {
-		if (!wm_name_char(in[i])) {
+		if (!wm_schema_name_char(in[i])) {
 			gap = true;
 			continue;
 		}
@@ -326,8 +327,8 @@ static inline uint32_t wm_name_normalise(const char *in, uint32_t bytes, uint32_
 static inline uint32_t wm_schema_base_name(const struct wm_schema_field *f, char *out)
 {
 	if (f->word)
-		return wm_name_normalise(f->word, f->word_bytes, f->index, out);
-	return wm_name_normalise(f->name, f->name_bytes, f->index, out);
+		return wm_schema_name_normalise(f->word, f->word_bytes, f->index, out);
+	return wm_schema_name_normalise(f->name, f->name_bytes, f->index, out);
 }
 
 /* --- types ----------------------------------------------------------- */

@@ -186,7 +186,7 @@ static void kernel_record_put_field(struct making *x, const struct wm_kfield *f,
 	}
 }
 
-bool wm_kernel_is_length(const struct wm_member *m, const struct wm_member *next)
+bool wm_export_kernel_is_length(const struct wm_member *m, const struct wm_member *next)
 {
 	size_t bytes = next && next->name ? strlen(next->name) : 0;
 
@@ -203,7 +203,7 @@ static void kernel_record_put_all(struct making *x, uint32_t at, uint32_t end)
 		const struct wm_item *i = &x->items[at];
 		const struct wm_item *next = i->next < end ? &x->items[i->next] : NULL;
 
-		if (next && wm_kernel_is_length(i->member, next->member)) {
+		if (next && wm_export_kernel_is_length(i->member, next->member)) {
 			at = i->next;
 			continue;
 		}
@@ -235,10 +235,10 @@ static void kernel_record_put_common(struct making *x, const struct wm_kformat *
 						     f->fields[i].bytes);
 }
 
-int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
-		     const struct wm_kernel_common *common, const struct wm_item *items,
-		     const struct wm_part_range *parts, uint32_t nr_parts, struct wm_text *scratch,
-		     struct wm_text *out)
+int wm_export_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
+			    const struct wm_kernel_common *common, const struct wm_item *items,
+			    const struct wm_part_range *parts, uint32_t nr_parts,
+			    struct wm_text *scratch, struct wm_text *out)
 {
 	struct making x = {.machine = k,
 			   .field = f->fields + f->nr_common,
@@ -273,7 +273,7 @@ static bool field_fits(const struct wm_kfield *f, const struct wm_type *t)
 	return kernel_record_is_number(t);
 }
 
-bool wm_kernel_fits(const struct wm_kformat *f, const struct wm_type *part)
+bool wm_export_kernel_fits(const struct wm_kformat *f, const struct wm_type *part)
 {
 	uint32_t nr = f->nr_fields - f->nr_common, m = 0;
 
@@ -281,7 +281,7 @@ bool wm_kernel_fits(const struct wm_kformat *f, const struct wm_type *part)
 		const struct wm_kfield *field = &f->fields[f->nr_common + i];
 
 		if (part && m + 1 < part->nr_members &&
-		    wm_kernel_is_length(&part->members[m], &part->members[m + 1]))
+		    wm_export_kernel_is_length(&part->members[m], &part->members[m + 1]))
 			m++;
 		if (!part || m >= part->nr_members ||
 		    strcmp(field->name, part->members[m].name) != 0 ||

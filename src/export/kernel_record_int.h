@@ -24,18 +24,18 @@ struct wm_kernel_common {
  * Returns whether a member is the length that CTF needs before a list
  * ("_x_length" of "x"). A record stores this length differently.
  */
-bool wm_kernel_is_length(const struct wm_member *m, const struct wm_member *next);
+bool wm_export_kernel_is_length(const struct wm_member *m, const struct wm_member *next);
 
 /*
  * Replaces `out` by the record of the items [at, end) of one or more parts. Returns 0, -ENOMEM, or
  * -E2BIG when it is longer than a record can be. `scratch` is overwritten.
  */
-int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
-		     const struct wm_kernel_common *common, const struct wm_item *items,
-		     const struct wm_part_range *parts, uint32_t nr_parts, struct wm_text *scratch,
-		     struct wm_text *out);
+int wm_export_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
+			    const struct wm_kernel_common *common, const struct wm_item *items,
+			    const struct wm_part_range *parts, uint32_t nr_parts,
+			    struct wm_text *scratch, struct wm_text *out);
 
 /* Returns whether the part's members fit records of the format, by name and kind. */
-bool wm_kernel_fits(const struct wm_kformat *f, const struct wm_type *part);
+bool wm_export_kernel_fits(const struct wm_kformat *f, const struct wm_type *part);
 
 #endif

@@ -39,7 +39,7 @@ static void begin(struct world *w, const char *text, unsigned long_bytes, bool b
 	    wm_kformat_parse(&w->arena, &w->machine, "sys", text, strlen(text), &w->format, NULL),
 	    0);
 	assert_int_equal(wm_kprint_compile(&w->arena, &w->machine, w->format, &print, NULL), 0);
-	assert_int_equal(wm_kernel_part(&w->arena, print, w->format->fields + w->format->nr_common,
+	assert_int_equal(wm_kitems_part(&w->arena, print, w->format->fields + w->format->nr_common,
 					w->format->nr_fields - w->format->nr_common, &w->part),
 			 0);
 	wm_text_init(&w->record);
@@ -90,8 +90,8 @@ static uint32_t fill(const struct world *w, unsigned char *record)
 
 static void decode(struct world *w, struct wm_batch *b, const void *record, uint32_t bytes)
 {
-	assert_true(wm_kernel_items(&w->machine, w->part, w->format->fields + w->format->nr_common,
-				    record, bytes, b));
+	assert_true(wm_kitems_add(&w->machine, w->part, w->format->fields + w->format->nr_common,
+				  record, bytes, b));
 }
 
 static void expect_same(const struct wm_batch *a, const struct wm_batch *b)
@@ -119,13 +119,13 @@ static void round_trip(const char *text, unsigned long_bytes, bool big)
 	uint32_t bytes;
 
 	begin(&w, text, long_bytes, big);
-	assert_true(wm_kernel_fits(w.format, w.part));
+	assert_true(wm_export_kernel_fits(w.format, w.part));
 	bytes = fill(&w, record);
 	decode(&w, &w.batches[0], record, bytes);
 	part.end = w.batches[0].nr_items;
 	assert_true(part.end > 0);
-	assert_int_equal(wm_kernel_record(&w.machine, w.format, &common, w.batches[0].items, &part,
-					  1, &w.scratch, &w.record),
+	assert_int_equal(wm_export_kernel_record(&w.machine, w.format, &common, w.batches[0].items,
+						 &part, 1, &w.scratch, &w.record),
 			 0);
 	decode(&w, &w.batches[1], w.record.data, (uint32_t)w.record.bytes);
 	expect_same(&w.batches[0], &w.batches[1]);
@@ -163,13 +163,13 @@ static void too_long(void **state)
 
 	assert_non_null(text);
 	begin(&w, kit_exec, 8, false);
-	assert_int_equal(
-	    wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1, &w.scratch, &w.record),
-	    -E2BIG);
+	assert_int_equal(wm_export_kernel_record(&w.machine, w.format, &common, &item, &part, 1,
+						 &w.scratch, &w.record),
+			 -E2BIG);
 	item.count = 65000;
-	assert_int_equal(
-	    wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1, &w.scratch, &w.record),
-	    0);
+	assert_int_equal(wm_export_kernel_record(&w.machine, w.format, &common, &item, &part, 1,
+						 &w.scratch, &w.record),
+			 0);
 	end(&w);
 	free(text);
 }
@@ -181,10 +181,10 @@ static void others_do_not_fit(void **state)
 
 	begin(&a, kit_exec, 8, false);
 	begin(&b, kit_switch, 8, false);
-	assert_true(wm_kernel_fits(a.format, a.part));
-	assert_false(wm_kernel_fits(a.format, b.part));
-	assert_false(wm_kernel_fits(b.format, a.part));
-	assert_false(wm_kernel_fits(a.format, NULL));
+	assert_true(wm_export_kernel_fits(a.format, a.part));
+	assert_false(wm_export_kernel_fits(a.format, b.part));
+	assert_false(wm_export_kernel_fits(b.format, a.part));
+	assert_false(wm_export_kernel_fits(a.format, NULL));
 	end(&a);
 	end(&b);
 }

@@ -80,8 +80,8 @@ static void perf_attr_fill(struct wm_perf_attr *a, const unsigned char *data, si
 	}
 }
 
-int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
-		       struct wm_diag *diag)
+int wm_kperf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
+			struct wm_diag *diag)
 {
 	struct wm_perf_attr a = {0};
 	const unsigned char *p = data;

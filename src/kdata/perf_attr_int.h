@@ -98,11 +98,11 @@ struct wm_perf_attr {
  * end; the first perf wrote 0 for 64. Returns -EBADMSG when the size is below 64 or above `bytes`;
  * `diag` (optional) states the reason, with an offset relative to `data`.
  */
-int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
-		       struct wm_diag *diag);
+int wm_kperf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
+			struct wm_diag *diag);
 
 /* Whether a flag is set. */
-static inline bool wm_perf_attr_has(const struct wm_perf_attr *a, uint64_t flag)
+static inline bool wm_kperf_attr_has(const struct wm_perf_attr *a, uint64_t flag)
 {
 	return (a->flags & flag) != 0;
 }

@@ -59,9 +59,9 @@ static int16_t time_from_end(uint64_t type)
 	return (int16_t)(type & WM_PERF_SAMPLE_TIME ? 8 * __builtin_popcountll(type & behind) : -1);
 }
 
-void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian)
+void wm_kperf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian)
 {
-	bool all = wm_perf_attr_has(attr, WM_PERF_ATTR_SAMPLE_ID_ALL);
+	bool all = wm_kperf_attr_has(attr, WM_PERF_ATTR_SAMPLE_ID_ALL);
 	uint64_t type = attr->sample_type;
 
 	*s = (struct wm_perf_shape){
@@ -86,7 +86,7 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in_sample,
 		   int from_end, uint64_t *ret)
 {
-	struct wm_perf_header h = wm_perf_header_get(p, s->swap);
+	struct wm_perf_header h = wm_kperf_header_get(p, s->swap);
 	int at = in_sample;
 
 	if (h.type != WM_PERF_SAMPLE)
@@ -97,7 +97,7 @@ static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in
 	return 0;
 }
 
-int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id)
+int wm_kperf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id)
 {
 	return word_at(s, record, s->id_in_sample, s->id_from_end, ret_id);
 }
@@ -105,9 +105,9 @@ int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_
 /* Offset of the time in FORK and EXIT, after four ids. */
 #define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16)
 
-int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time)
+int wm_kperf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time)
 {
-	struct wm_perf_header h = wm_perf_header_get(record, s->swap);
+	struct wm_perf_header h = wm_kperf_header_get(record, s->swap);
 	int err = word_at(s, record, s->time_in_sample, s->time_from_end, ret_time);
 
 	if (err && (h.type == WM_PERF_FORK || h.type == WM_PERF_EXIT) &&
@@ -118,15 +118,16 @@ int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint6
 	return err;
 }
 
-int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s, const void *record,
-			size_t avail, struct wm_perf_header *ret_header, struct wm_diag *diag)
+int wm_kperf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			 const void *record, size_t avail, struct wm_perf_header *ret_header,
+			 struct wm_diag *diag)
 {
 	const unsigned char *p = record;
 
 	if (avail < WM_PERF_HEADER_BYTES)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
 				   "a record's header needs 8 bytes, only %zu are present", avail);
-	*ret_header = wm_perf_header_get(p, s->swap);
+	*ret_header = wm_kperf_header_get(p, s->swap);
 	if (ret_header->size < WM_PERF_HEADER_BYTES || ret_header->size > avail)
 		return wm_diag_set(diag, -EBADMSG, NULL, 6,
 				   "a record claims %u bytes, the valid range is 8 to %zu",
@@ -150,7 +151,7 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 	*id = (struct wm_perf_sample_id){0};
 	if (s->trailer_bytes == 0)
 		return;
-	if (wm_perf_left(c) < s->trailer_bytes) {
+	if (wm_kperf_left(c) < s->trailer_bytes) {
 		c->missing = "sample_id";
 		return;
 	}
@@ -158,27 +159,27 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 	t.at = c->end;
 	id->present = type & TRAILER;
 	if (type & WM_PERF_SAMPLE_TID) {
-		id->pid = wm_perf_u32(&t, "pid");
-		id->tid = wm_perf_u32(&t, "tid");
+		id->pid = wm_kperf_u32(&t, "pid");
+		id->tid = wm_kperf_u32(&t, "tid");
 	}
 	if (type & WM_PERF_SAMPLE_TIME)
-		id->time = wm_perf_u64(&t, "time");
+		id->time = wm_kperf_u64(&t, "time");
 	if (type & WM_PERF_SAMPLE_ID)
-		id->id = wm_perf_u64(&t, "id");
+		id->id = wm_kperf_u64(&t, "id");
 	if (type & WM_PERF_SAMPLE_STREAM_ID)
-		id->stream_id = wm_perf_u64(&t, "stream id");
+		id->stream_id = wm_kperf_u64(&t, "stream id");
 	if (type & WM_PERF_SAMPLE_CPU) {
-		id->cpu = wm_perf_u32(&t, "cpu");
-		(void)wm_perf_u32(&t, "cpu"); /* reserved */
+		id->cpu = wm_kperf_u32(&t, "cpu");
+		(void)wm_kperf_u32(&t, "cpu"); /* reserved */
 	}
 	if (type & WM_PERF_SAMPLE_IDENTIFIER)
-		id->id = wm_perf_u64(&t, "identifier");
+		id->id = wm_kperf_u64(&t, "identifier");
 }
 
 /* Reads text up to its NUL or the end of the body; NULs pad the last word. */
 static struct wm_perf_text perf_record_take_text(struct wm_perf_cursor *c)
 {
-	size_t left = wm_perf_left(c), length, bytes;
+	size_t left = wm_kperf_left(c), length, bytes;
 	const char *p = (const char *)c->at;
 
 	length = strnlen(p, left);
@@ -193,27 +194,27 @@ static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 {
 	struct wm_perf_mmap *m = &r->mmap;
 
-	m->pid = wm_perf_u32(c, "pid");
-	m->tid = wm_perf_u32(c, "tid");
-	m->addr = wm_perf_u64(c, "address");
-	m->len = wm_perf_u64(c, "length");
-	m->pgoff = wm_perf_u64(c, "page offset");
+	m->pid = wm_kperf_u32(c, "pid");
+	m->tid = wm_kperf_u32(c, "tid");
+	m->addr = wm_kperf_u64(c, "address");
+	m->len = wm_kperf_u64(c, "length");
+	m->pgoff = wm_kperf_u64(c, "page offset");
 	if (r->header.type == WM_PERF_MMAP2 && r->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) {
-		const unsigned char *p = wm_perf_take(c, 24, "build-id");
+		const unsigned char *p = wm_kperf_take(c, 24, "build-id");
 
 		if (p) {
 			m->build_id = p + 4;
 			m->build_id_bytes = p[0] <= 20 ? p[0] : 20;
 		}
 	} else if (r->header.type == WM_PERF_MMAP2) {
-		m->major = wm_perf_u32(c, "device");
-		m->minor = wm_perf_u32(c, "device");
-		m->inode = wm_perf_u64(c, "inode");
-		m->inode_generation = wm_perf_u64(c, "inode generation");
+		m->major = wm_kperf_u32(c, "device");
+		m->minor = wm_kperf_u32(c, "device");
+		m->inode = wm_kperf_u64(c, "inode");
+		m->inode_generation = wm_kperf_u64(c, "inode generation");
 	}
 	if (r->header.type == WM_PERF_MMAP2) {
-		m->prot = wm_perf_u32(c, "protection");
-		m->flags = wm_perf_u32(c, "flags");
+		m->prot = wm_kperf_u32(c, "protection");
+		m->flags = wm_kperf_u32(c, "flags");
 	}
 	m->filename = perf_record_take_text(c);
 }
@@ -222,57 +223,57 @@ static void perf_record_parse_lost(struct wm_perf_cursor *c, const struct wm_per
 				   struct wm_perf_record *r)
 {
 	if (r->header.type == WM_PERF_LOST)
-		r->lost.id = wm_perf_u64(c, "id");
-	r->lost.lost = wm_perf_u64(c, "count of lost records");
+		r->lost.id = wm_kperf_u64(c, "id");
+	r->lost.lost = wm_kperf_u64(c, "count of lost records");
 }
 
 static void parse_comm(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		       struct wm_perf_record *r)
 {
-	r->comm.pid = wm_perf_u32(c, "pid");
-	r->comm.tid = wm_perf_u32(c, "tid");
+	r->comm.pid = wm_kperf_u32(c, "pid");
+	r->comm.tid = wm_kperf_u32(c, "tid");
 	r->comm.comm = perf_record_take_text(c);
 }
 
 static void perf_record_parse_task(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 				   struct wm_perf_record *r)
 {
-	r->task.pid = wm_perf_u32(c, "pid");
-	r->task.ppid = wm_perf_u32(c, "parent's pid");
-	r->task.tid = wm_perf_u32(c, "tid");
-	r->task.ptid = wm_perf_u32(c, "parent's tid");
-	r->task.time = wm_perf_u64(c, "time");
+	r->task.pid = wm_kperf_u32(c, "pid");
+	r->task.ppid = wm_kperf_u32(c, "parent's pid");
+	r->task.tid = wm_kperf_u32(c, "tid");
+	r->task.ptid = wm_kperf_u32(c, "parent's tid");
+	r->task.time = wm_kperf_u64(c, "time");
 }
 
 static void parse_throttle(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			   struct wm_perf_record *r)
 {
-	r->throttle.time = wm_perf_u64(c, "time");
-	r->throttle.id = wm_perf_u64(c, "id");
-	r->throttle.stream_id = wm_perf_u64(c, "stream id");
+	r->throttle.time = wm_kperf_u64(c, "time");
+	r->throttle.id = wm_kperf_u64(c, "id");
+	r->throttle.stream_id = wm_kperf_u64(c, "stream id");
 }
 
 static void parse_read(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		       struct wm_perf_record *r)
 {
-	r->read.pid = wm_perf_u32(c, "pid");
-	r->read.tid = wm_perf_u32(c, "tid");
-	wm_perf_take_read(c, s, &r->read.read);
+	r->read.pid = wm_kperf_u32(c, "pid");
+	r->read.tid = wm_kperf_u32(c, "tid");
+	wm_kperf_take_read(c, s, &r->read.read);
 }
 
 static void parse_aux(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		      struct wm_perf_record *r)
 {
-	r->aux.offset = wm_perf_u64(c, "offset");
-	r->aux.size = wm_perf_u64(c, "size");
-	r->aux.flags = wm_perf_u64(c, "flags");
+	r->aux.offset = wm_kperf_u64(c, "offset");
+	r->aux.size = wm_kperf_u64(c, "size");
+	r->aux.flags = wm_kperf_u64(c, "flags");
 }
 
 static void parse_thread(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			 struct wm_perf_record *r)
 {
-	r->thread.pid = wm_perf_u32(c, "pid");
-	r->thread.tid = wm_perf_u32(c, "tid");
+	r->thread.pid = wm_kperf_u32(c, "pid");
+	r->thread.tid = wm_kperf_u32(c, "tid");
 }
 
 static void parse_nothing(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
@@ -285,36 +286,36 @@ static void parse_namespaces(struct wm_perf_cursor *c, const struct wm_perf_shap
 {
 	uint64_t nr;
 
-	r->namespaces.pid = wm_perf_u32(c, "pid");
-	r->namespaces.tid = wm_perf_u32(c, "tid");
-	nr = wm_perf_u64(c, "count of namespaces");
+	r->namespaces.pid = wm_kperf_u32(c, "pid");
+	r->namespaces.tid = wm_kperf_u32(c, "tid");
+	nr = wm_kperf_u64(c, "count of namespaces");
 	r->namespaces.dev_inode =
-	    wm_perf_take_words(c, nr > UINT64_MAX / 2 ? UINT64_MAX : 2 * nr, "namespaces");
+	    wm_kperf_take_words(c, nr > UINT64_MAX / 2 ? UINT64_MAX : 2 * nr, "namespaces");
 }
 
 static void parse_ksymbol(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			  struct wm_perf_record *r)
 {
-	r->ksymbol.addr = wm_perf_u64(c, "address");
-	r->ksymbol.len = wm_perf_u32(c, "length");
-	r->ksymbol.type = wm_perf_u16(c, "type");
-	r->ksymbol.flags = wm_perf_u16(c, "flags");
+	r->ksymbol.addr = wm_kperf_u64(c, "address");
+	r->ksymbol.len = wm_kperf_u32(c, "length");
+	r->ksymbol.type = wm_kperf_u16(c, "type");
+	r->ksymbol.flags = wm_kperf_u16(c, "flags");
 	r->ksymbol.name = perf_record_take_text(c);
 }
 
 static void parse_bpf(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		      struct wm_perf_record *r)
 {
-	r->bpf.type = wm_perf_u16(c, "type");
-	r->bpf.flags = wm_perf_u16(c, "flags");
-	r->bpf.id = wm_perf_u32(c, "id");
-	r->bpf.tag = wm_perf_take(c, 8, "tag");
+	r->bpf.type = wm_kperf_u16(c, "type");
+	r->bpf.flags = wm_kperf_u16(c, "flags");
+	r->bpf.id = wm_kperf_u32(c, "id");
+	r->bpf.tag = wm_kperf_take(c, 8, "tag");
 }
 
 static void parse_cgroup(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			 struct wm_perf_record *r)
 {
-	r->cgroup.id = wm_perf_u64(c, "id");
+	r->cgroup.id = wm_kperf_u64(c, "id");
 	r->cgroup.path = perf_record_take_text(c);
 }
 
@@ -323,25 +324,25 @@ static void parse_text_poke(struct wm_perf_cursor *c, const struct wm_perf_shape
 {
 	uint16_t old_bytes, new_bytes;
 
-	r->text_poke.addr = wm_perf_u64(c, "address");
-	old_bytes = wm_perf_u16(c, "length of the old text");
-	new_bytes = wm_perf_u16(c, "length of the new text");
-	r->text_poke.old_text = wm_perf_take_bytes(c, old_bytes, "old text");
-	r->text_poke.new_text = wm_perf_take_bytes(c, new_bytes, "new text");
+	r->text_poke.addr = wm_kperf_u64(c, "address");
+	old_bytes = wm_kperf_u16(c, "length of the old text");
+	new_bytes = wm_kperf_u16(c, "length of the new text");
+	r->text_poke.old_text = wm_kperf_take_bytes(c, old_bytes, "old text");
+	r->text_poke.new_text = wm_kperf_take_bytes(c, new_bytes, "new text");
 }
 
 static void parse_hw_id(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			struct wm_perf_record *r)
 {
-	r->hw_id = wm_perf_u64(c, "hardware id");
+	r->hw_id = wm_kperf_u64(c, "hardware id");
 }
 
 static void parse_deferred(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			   struct wm_perf_record *r)
 {
-	r->deferred.cookie = wm_perf_u64(c, "cookie");
+	r->deferred.cookie = wm_kperf_u64(c, "cookie");
 	r->deferred.callchain =
-	    wm_perf_take_words(c, wm_perf_u64(c, "call chain's length"), "call chain");
+	    wm_kperf_take_words(c, wm_kperf_u64(c, "call chain's length"), "call chain");
 }
 
 static const struct kind {
@@ -373,20 +374,20 @@ static const struct kind {
     [WM_PERF_CALLCHAIN_DEFERRED] = {"CALLCHAIN_DEFERRED", parse_deferred},
 };
 
-const char *wm_perf_kind_name(uint32_t type)
+const char *wm_kperf_kind_name(uint32_t type)
 {
 	return type < WM_PERF_KIND_NR ? kinds[type].name : NULL;
 }
 
-int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
-			 struct wm_perf_record *ret, struct wm_diag *diag)
+int wm_kperf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
+			  struct wm_perf_record *ret, struct wm_diag *diag)
 {
 	struct wm_perf_cursor c;
 	struct wm_perf_header h;
 	bool known;
 	int err;
 
-	err = wm_perf_cursor_open(&c, s, record, avail, &h, diag);
+	err = wm_kperf_cursor_open(&c, s, record, avail, &h, diag);
 	if (err)
 		return err;
 	if (h.type == WM_PERF_SAMPLE || h.type >= WM_PERF_KIND_USER)
@@ -395,11 +396,11 @@ int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size
 	memset(ret, 0, sizeof(*ret));
 	ret->header = h;
 	take_trailer(&c, s, &ret->id);
-	ret->body = (struct wm_perf_bytes){c.at, wm_perf_left(&c)};
-	known = wm_perf_kind_name(h.type) != NULL;
+	ret->body = (struct wm_perf_bytes){c.at, wm_kperf_left(&c)};
+	known = wm_kperf_kind_name(h.type) != NULL;
 	if (known && !c.missing)
 		kinds[h.type].parse(&c, s, ret);
-	ret->rest = (struct wm_perf_bytes){c.at, wm_perf_left(&c)};
-	err = wm_perf_cursor_verdict(&c, diag);
+	ret->rest = (struct wm_perf_bytes){c.at, wm_kperf_left(&c)};
+	err = wm_kperf_cursor_verdict(&c, diag);
 	return err ? err : known;
 }

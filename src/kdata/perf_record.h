@@ -7,7 +7,7 @@
  *   header { u32 type; u16 misc; u16 size; } body ... sample_id
  *
  * The size includes the header. When attr.sample_id_all is set, every record except samples ends
- * with the sample_id. A record's id, found without parsing (wm_perf_record_id()), identifies its
+ * with the sample_id. A record's id, found without parsing (wm_kperf_record_id()), identifies its
  * attr: all attrs of one file keep the id at the same place, or there is only one attr.
  *
  * All results point into the record's bytes: nothing is copied or allocated.
@@ -79,7 +79,7 @@ struct wm_perf_header {
  * Reads the 8 bytes at `p`. The caller checks that the size is possible (>= 8,
  * within the buffer).
  */
-static inline struct wm_perf_header wm_perf_header_get(const void *p, bool swap)
+static inline struct wm_perf_header wm_kperf_header_get(const void *p, bool swap)
 {
 	const unsigned char *b = p;
 
@@ -88,7 +88,7 @@ static inline struct wm_perf_header wm_perf_header_get(const void *p, bool swap)
 }
 
 /* Name of a type, such as "SAMPLE" or "MMAP2"; NULL for a type that no known kernel writes. */
-const char *wm_perf_kind_name(uint32_t type);
+const char *wm_kperf_kind_name(uint32_t type);
 
 /*
  * The layout of the records of one attr. Compiled once per attr, then read by
@@ -112,16 +112,16 @@ struct wm_perf_shape {
  * Computes the layout. `big_endian` is the byte order of the recording machine. Never fails: fields
  * of unknown sample_type bits end up in wm_perf_sample.rest.
  */
-void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian);
+void wm_kperf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian);
 
 /* Finds the attr's id in a whole record (`size` as in its header). -ENOENT: it has no id. */
-int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
+int wm_kperf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
 
 /*
  * Finds the time of a record, by perf's clock. -ENOENT: it has none. FORK and EXIT contain the time
  * twice.
  */
-int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
+int wm_kperf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
 
 /* The sample_id: process, time, CPU. Only the members in `present` (WM_PERF_SAMPLE_*) are set. */
 struct wm_perf_sample_id {
@@ -141,13 +141,13 @@ struct wm_perf_bytes {
 	uint64_t bytes;
 };
 
-/* Words of 8 bytes in the file's byte order, at any alignment; read them by wm_perf_word(). */
+/* Words of 8 bytes in the file's byte order, at any alignment; read them by wm_kperf_word(). */
 struct wm_perf_words {
 	const unsigned char *data;
 	uint64_t nr;
 };
 
-static inline uint64_t wm_perf_word(const struct wm_perf_words *w, uint64_t i, bool swap)
+static inline uint64_t wm_kperf_word(const struct wm_perf_words *w, uint64_t i, bool swap)
 {
 	return wm_get_u64(w->data + 8 * i, swap);
 }
@@ -162,13 +162,13 @@ struct wm_perf_read {
 	/* Number of counters; 1 without WM_PERF_FORMAT_GROUP. */
 	uint64_t nr;
 	struct wm_perf_counter first;
-	/* The counters of a group, for wm_perf_read_counter(), else NULL. */
+	/* The counters of a group, for wm_kperf_read_counter(), else NULL. */
 	const unsigned char *counters;
 };
 
 /* Returns counter `i`, which must be below nr. */
-struct wm_perf_counter wm_perf_read_counter(const struct wm_perf_shape *s,
-					    const struct wm_perf_read *r, uint64_t i);
+struct wm_perf_counter wm_kperf_read_counter(const struct wm_perf_shape *s,
+					     const struct wm_perf_read *r, uint64_t i);
 
 struct wm_perf_mmap { /* MMAP, MMAP2 */
 	uint32_t pid, tid;
@@ -281,7 +281,7 @@ struct wm_perf_record {
  * inside a field or its size is impossible; -EINVAL for samples and types of the perf tool. `diag`
  * (optional) names the field; its offset is relative to the start of the record.
  */
-int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
-			 struct wm_perf_record *ret, struct wm_diag *diag);
+int wm_kperf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
+			  struct wm_perf_record *ret, struct wm_diag *diag);
 
 #endif

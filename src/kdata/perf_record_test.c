@@ -70,7 +70,7 @@ static struct wm_perf_shape shape_of(bool big, uint64_t type)
 	};
 	struct wm_perf_shape s;
 
-	wm_perf_shape_init(&s, &a, big);
+	wm_kperf_shape_init(&s, &a, big);
 	return s;
 }
 
@@ -97,7 +97,7 @@ static void check_record(struct image *m, int want, struct wm_perf_record *ret, 
 
 	put_trailer(m);
 	end(m);
-	assert_int_equal(wm_perf_record_parse(&s, m->data, m->bytes, ret, NULL), want);
+	assert_int_equal(wm_kperf_record_parse(&s, m->data, m->bytes, ret, NULL), want);
 	assert_int_equal(ret->id.pid, 11);
 	assert_int_equal(ret->id.tid, 12);
 	assert_int_equal(ret->id.time, 1300);
@@ -105,7 +105,7 @@ static void check_record(struct image *m, int want, struct wm_perf_record *ret, 
 	assert_int_equal(ret->id.cpu, 16);
 	assert_int_equal(ret->id.id, 14);
 	assert_int_equal(ret->body.bytes, m->bytes - 8 - 48);
-	assert_int_equal(wm_perf_record_id(&s, m->data, &id), 0);
+	assert_int_equal(wm_kperf_record_id(&s, m->data, &id), 0);
 	assert_int_equal(id, 14);
 	for (size_t cut = 0; cut < m->bytes; cut++) {
 		unsigned char *copy = malloc(cut ? cut : 1);
@@ -114,17 +114,17 @@ static void check_record(struct image *m, int want, struct wm_perf_record *ret, 
 		struct image short_size = *m;
 
 		memcpy(copy, m->data, cut);
-		assert_int_equal(wm_perf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
+		assert_int_equal(wm_kperf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
 		assert_true(d.sentence[0] && d.offset >= 0);
 		short_size.bytes = cut;
 		end(&short_size);
 		if (cut >= 8)
 			memcpy(copy, short_size.data, cut);
 		if (cut >= 8 && cut < 56 + min)
-			assert_int_equal(wm_perf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
+			assert_int_equal(wm_kperf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
 		else if (cut >= 8)
 			/* Only checks that nothing is read beyond the end. */
-			(void)wm_perf_record_parse(&s, copy, cut, &r, &d);
+			(void)wm_kperf_record_parse(&s, copy, cut, &r, &d);
 		free(copy);
 	}
 }
@@ -227,15 +227,15 @@ static void check_tasks(bool big)
 		put(&m, 100 + i, 8);
 	check_record(&m, 1, &r, 48);
 	assert_int_equal(r.namespaces.dev_inode.nr, 4);
-	assert_int_equal(wm_perf_word(&r.namespaces.dev_inode, 3, m.swap), 103);
+	assert_int_equal(wm_kperf_word(&r.namespaces.dev_inode, 3, m.swap), 103);
 
 	m = begin(big, WM_PERF_NAMESPACES, 0);
 	put(&m, 0, 8);
 	put(&m, 1ull << 63, 8); /* multiplying this number by two overflows */
 	put_trailer(&m);
 	end(&m);
-	assert_int_equal(wm_perf_record_parse(&(struct wm_perf_shape){.swap = m.swap}, m.data,
-					      m.bytes, &r, NULL),
+	assert_int_equal(wm_kperf_record_parse(&(struct wm_perf_shape){.swap = m.swap}, m.data,
+					       m.bytes, &r, NULL),
 			 -EBADMSG);
 }
 
@@ -335,7 +335,7 @@ static void check_code(bool big)
 	put(&m, 0x401000, 8);
 	check_record(&m, 1, &r, 32);
 	assert_int_equal(r.deferred.cookie, 6);
-	assert_int_equal(wm_perf_word(&r.deferred.callchain, 1, m.swap), 0x401000);
+	assert_int_equal(wm_kperf_word(&r.deferred.callchain, 1, m.swap), 0x401000);
 
 	m = begin(big, 63, 0);
 	put(&m, 1, 8);
@@ -439,7 +439,7 @@ static void check_sample_fixed(const struct wm_perf_sample *p)
 
 static void check_sample_variable(const struct wm_perf_shape *s, const struct wm_perf_sample *p)
 {
-	struct wm_perf_counter k = wm_perf_read_counter(s, &p->read, 1);
+	struct wm_perf_counter k = wm_kperf_read_counter(s, &p->read, 1);
 
 	assert_int_equal(p->read.nr, 2);
 	assert_int_equal(p->read.time_enabled, 90);
@@ -449,25 +449,25 @@ static void check_sample_variable(const struct wm_perf_shape *s, const struct wm
 	assert_int_equal(k.id, 5);
 	assert_int_equal(k.lost, 6);
 	assert_int_equal(p->callchain.nr, 2);
-	assert_true(wm_perf_word(&p->callchain, 0, s->swap) == WM_PERF_CONTEXT_USER);
-	assert_int_equal(wm_perf_word(&p->callchain, 1, s->swap), 0x402000);
+	assert_true(wm_kperf_word(&p->callchain, 0, s->swap) == WM_PERF_CONTEXT_USER);
+	assert_int_equal(wm_kperf_word(&p->callchain, 1, s->swap), 0x402000);
 	assert_int_equal(p->raw.bytes, 12);
 	assert_memory_equal(p->raw.data, "\x55\x66", 2);
 	assert_int_equal(p->branches.nr, 1);
 	assert_int_equal(p->branches.hw_index, 7);
-	assert_int_equal(wm_perf_word(&p->branches.counters, 0, s->swap), 33);
+	assert_int_equal(wm_kperf_word(&p->branches.counters, 0, s->swap), 33);
 	assert_int_equal(p->regs_user.abi, WM_PERF_REGS_64);
 	assert_int_equal(p->regs_user.words.nr, 3);
-	assert_int_equal(wm_perf_word(&p->regs_user.words, 2, s->swap), 63);
+	assert_int_equal(wm_kperf_word(&p->regs_user.words, 2, s->swap), 63);
 	assert_int_equal(p->stack_user_asked, 16);
 	assert_int_equal(p->stack_user.bytes, 9);
-	assert_int_equal(wm_perf_word(&p->regs_intr.words, 0, s->swap), 44);
+	assert_int_equal(wm_kperf_word(&p->regs_intr.words, 0, s->swap), 44);
 	assert_int_equal(p->aux.bytes, 8);
 }
 
 static void check_branch(const struct wm_perf_shape *s, const struct wm_perf_sample *p)
 {
-	struct wm_perf_branch b = wm_perf_branch_get(s, &p->branches, 0);
+	struct wm_perf_branch b = wm_kperf_branch_get(s, &p->branches, 0);
 
 	assert_int_equal(b.from, 0x10);
 	assert_int_equal(b.to, 0x20);
@@ -490,7 +490,7 @@ static void check_sample_cuts(const struct wm_perf_shape *s, struct image *m)
 		part.bytes = cut;
 		end(&part);
 		memcpy(copy, part.data, cut);
-		assert_int_equal(wm_perf_sample_parse(s, copy, cut, &p, &d), -EBADMSG);
+		assert_int_equal(wm_kperf_sample_parse(s, copy, cut, &p, &d), -EBADMSG);
 		assert_true(d.sentence[0] && d.offset >= 8 && d.offset <= (int64_t)cut);
 		free(copy);
 	}
@@ -516,17 +516,17 @@ static void check_sample(bool big)
 		put(&m, 0x9 | 0x1234 << 4 | 5 << 20 | 2 << 24 | 9ull << 26 | 3ull << 30, 8);
 	m.bytes = all;
 	end(&m);
-	assert_int_equal(wm_perf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
+	assert_int_equal(wm_kperf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
 	assert_int_equal(p.misc, WM_PERF_MISC_KERNEL);
 	check_sample_fixed(&p);
 	check_sample_variable(&s, &p);
 	check_branch(&s, &p);
-	assert_int_equal(wm_perf_record_id(&s, m.data, &id), 0);
+	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 14);
 	check_sample_cuts(&s, &m);
 	put(&m, 1, 8); /* a bit of a newer kernel */
 	end(&m);
-	assert_int_equal(wm_perf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
+	assert_int_equal(wm_kperf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
 	assert_int_equal(p.rest.bytes, 8);
 }
 
@@ -555,7 +555,7 @@ static void test_hostile_counts(void **state)
 			put(&m, counts[j], 8);
 			put(&m, 1, 2);
 			end(&m);
-			assert_int_equal(wm_perf_sample_parse(&s, m.data, m.bytes, &p, NULL),
+			assert_int_equal(wm_kperf_sample_parse(&s, m.data, m.bytes, &p, NULL),
 					 -EBADMSG);
 		}
 	}
@@ -573,21 +573,21 @@ static void test_id_without_identifier(void **state)
 	put(&m, 3, 8);
 	put(&m, 4, 8);
 	end(&m);
-	assert_int_equal(wm_perf_record_id(&s, m.data, &id), 0);
+	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 3);
 	m = begin(false, WM_PERF_LOST, 0);
 	put(&m, 1, 8);
 	put(&m, 2, 8);
 	put(&m, 3, 8);
 	end(&m);
-	assert_int_equal(wm_perf_record_id(&s, m.data, &id), 0);
+	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 2);
 	m = begin(false, WM_PERF_LOST, 0);
 	put(&m, 1, 8);
 	end(&m);
-	assert_int_equal(wm_perf_record_id(&s, m.data, &id), -ENOENT);
+	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), -ENOENT);
 	s = shape_of(false, WM_PERF_SAMPLE_IP);
-	assert_int_equal(wm_perf_record_id(&s, m.data, &id), -ENOENT);
+	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), -ENOENT);
 }
 
 static struct image attr_image(bool big, uint32_t size)
@@ -629,14 +629,14 @@ static void check_attr(bool big)
 	struct image m = attr_image(big, 152);
 	struct wm_perf_attr a;
 
-	assert_int_equal(wm_perf_attr_parse(m.data, m.bytes, m.swap, &a, NULL), 0);
+	assert_int_equal(wm_kperf_attr_parse(m.data, m.bytes, m.swap, &a, NULL), 0);
 	assert_int_equal(a.type, WM_PERF_TYPE_TRACEPOINT);
 	assert_int_equal(a.config, 314);
 	assert_int_equal(a.period, 4000);
 	assert_int_equal(a.sample_type, 0x10587);
-	assert_true(wm_perf_attr_has(&a, WM_PERF_ATTR_FREQ));
-	assert_true(wm_perf_attr_has(&a, WM_PERF_ATTR_SAMPLE_ID_ALL));
-	assert_false(wm_perf_attr_has(&a, WM_PERF_ATTR_DISABLED));
+	assert_true(wm_kperf_attr_has(&a, WM_PERF_ATTR_FREQ));
+	assert_true(wm_kperf_attr_has(&a, WM_PERF_ATTR_SAMPLE_ID_ALL));
+	assert_false(wm_kperf_attr_has(&a, WM_PERF_ATTR_DISABLED));
 	assert_int_equal(a.flags >> WM_PERF_ATTR_PRECISE_SHIFT & 3, 2);
 	assert_int_equal(a.config1, 100);
 	assert_int_equal(a.config2, 101);
@@ -653,11 +653,11 @@ static void check_attr(bool big)
 	assert_int_equal(a.nr_unknown, 1);
 
 	m = attr_image(big, 72);
-	assert_int_equal(wm_perf_attr_parse(m.data, 72, m.swap, &a, NULL), 0);
+	assert_int_equal(wm_kperf_attr_parse(m.data, 72, m.swap, &a, NULL), 0);
 	assert_int_equal(a.config2, 101);
 	assert_int_equal(a.branch_sample_type, 0);
 	m = attr_image(big, 0);
-	assert_int_equal(wm_perf_attr_parse(m.data, 64, m.swap, &a, NULL), 0);
+	assert_int_equal(wm_kperf_attr_parse(m.data, 64, m.swap, &a, NULL), 0);
 	assert_int_equal(a.config1, 100);
 	assert_int_equal(a.config2, 0);
 }
@@ -670,19 +670,19 @@ static void test_attr(void **state)
 
 	check_attr(false);
 	check_attr(true);
-	assert_int_equal(wm_perf_attr_parse(m.data, m.bytes, false, &a, &d), -EBADMSG);
+	assert_int_equal(wm_kperf_attr_parse(m.data, m.bytes, false, &a, &d), -EBADMSG);
 	assert_int_equal(d.offset, 4);
 	m = attr_image(false, 153);
-	assert_int_equal(wm_perf_attr_parse(m.data, m.bytes, false, &a, NULL), -EBADMSG);
-	assert_int_equal(wm_perf_attr_parse(m.data, 63, false, &a, NULL), -EBADMSG);
+	assert_int_equal(wm_kperf_attr_parse(m.data, m.bytes, false, &a, NULL), -EBADMSG);
+	assert_int_equal(wm_kperf_attr_parse(m.data, 63, false, &a, NULL), -EBADMSG);
 }
 
 static void test_names(void **state)
 {
-	assert_string_equal(wm_perf_kind_name(1), "MMAP");
-	assert_string_equal(wm_perf_kind_name(22), "CALLCHAIN_DEFERRED");
-	assert_null(wm_perf_kind_name(0));
-	assert_null(wm_perf_kind_name(23));
+	assert_string_equal(wm_kperf_kind_name(1), "MMAP");
+	assert_string_equal(wm_kperf_kind_name(22), "CALLCHAIN_DEFERRED");
+	assert_null(wm_kperf_kind_name(0));
+	assert_null(wm_kperf_kind_name(23));
 }
 
 int main(void)

@@ -72,7 +72,7 @@ struct wm_perf_regs {
 struct wm_perf_branches {
 	uint64_t nr;
 	uint64_t hw_index;             /* all bits are set when the record has none */
-	const unsigned char *entries;  /* wm_perf_branch_get() */
+	const unsigned char *entries;  /* wm_kperf_branch_get() */
 	struct wm_perf_words counters; /* one per branch, or empty */
 };
 
@@ -109,13 +109,13 @@ struct wm_perf_sample {
  * it ends inside a part; then *ret is undefined and `diag` (optional) names the part, with an
  * offset relative to the start of the record.
  */
-int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
-			 struct wm_perf_sample *ret, struct wm_diag *diag);
+int wm_kperf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
+			  struct wm_perf_sample *ret, struct wm_diag *diag);
 
 /*
  * Returns branch `i`, which must be below nr. Its flags have the same bit order for every writer.
  */
-struct wm_perf_branch wm_perf_branch_get(const struct wm_perf_shape *s,
-					 const struct wm_perf_branches *b, uint64_t i);
+struct wm_perf_branch wm_kperf_branch_get(const struct wm_perf_shape *s,
+					  const struct wm_perf_branches *b, uint64_t i);
 
 #endif

@@ -71,7 +71,7 @@ struct wm_proc_shape {
 	bool may_lack; /* a later text may lack lines; their values are then 0 */
 };
 
-const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e);
+const struct wm_proc_shape *wm_kproc_shape_of(const struct wm_proc_event *e);
 
 struct wm_proc_step {
 	enum wm_proc_value value;
@@ -83,7 +83,7 @@ struct wm_proc_key {
 	uint32_t bytes, nr; /* nr: number of values that are recorded, from the first on */
 };
 
-struct wm_proc_plan {
+struct wm_kproc_plan {
 	struct wm_arena arena;
 	const struct wm_proc_shape *shape;
 	struct wm_proc_machine machine;
@@ -96,13 +96,13 @@ struct wm_proc_plan {
 	struct wm_text schema;
 };
 
-static inline bool wm_proc_is_blank(char c)
+static inline bool wm_kproc_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* Returns the end of the line: its '\n', or the end of the text. */
-static inline const char *wm_proc_line_end(const char *at, const char *end)
+static inline const char *wm_kproc_line_end(const char *at, const char *end)
 {
 	const char *n = __builtin_memchr(at, '\n', (size_t)(end - at));
 
@@ -110,14 +110,14 @@ static inline const char *wm_proc_line_end(const char *at, const char *end)
 }
 
 /* Returns the end of the key at the start of a line: its first blank, its ':' or its end. */
-static inline const char *wm_proc_key_end(const char *at, const char *end)
+static inline const char *wm_kproc_key_end(const char *at, const char *end)
 {
-	while (at < end && !wm_proc_is_blank(*at) && *at != ':')
+	while (at < end && !wm_kproc_is_blank(*at) && *at != ':')
 		at++;
 	return at;
 }
 
 /* Whether a line of a text of rows is a record. */
-bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
+bool wm_kproc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
 
 #endif

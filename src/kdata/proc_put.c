@@ -177,7 +177,7 @@ static const char *column_end(const struct put *p, const char *between)
 	return at;
 }
 
-static int proc_put_row(const struct wm_proc_plan *plan, struct put *p)
+static int proc_put_row(const struct wm_kproc_plan *plan, struct put *p)
 {
 	const char *between = plan->shape->between;
 	int err = 0;
@@ -199,16 +199,16 @@ static int proc_put_row(const struct wm_proc_plan *plan, struct put *p)
 	return err;
 }
 
-static int64_t next_row(const struct wm_proc_plan *plan, const char **at, const char *end,
+static int64_t next_row(const struct wm_kproc_plan *plan, const char **at, const char *end,
 			unsigned char *to)
 {
 	while (*at < end) {
-		struct put p = {*at, wm_proc_line_end(*at, end), to};
+		struct put p = {*at, wm_kproc_line_end(*at, end), to};
 		const char *line = *at;
 		int err;
 
 		*at = p.end + (p.end < end);
-		if (!wm_proc_is_row(plan->shape, line, p.end))
+		if (!wm_kproc_is_row(plan->shape, line, p.end))
 			continue;
 		err = proc_put_row(plan, &p);
 		return err ? err : p.to - to;
@@ -229,14 +229,14 @@ static int proc_put_values(struct put *p, const struct wm_proc_step *steps, uint
 	for (uint32_t i = 0; !err && i < nr; i++) {
 		const char *c;
 
-		while (p->at < p->end && (wm_proc_is_blank(*p->at) || *p->at == ':'))
+		while (p->at < p->end && (wm_kproc_is_blank(*p->at) || *p->at == ':'))
 			p->at++;
-		for (c = p->at; c < p->end && !wm_proc_is_blank(*c) && *c != '='; c++)
+		for (c = p->at; c < p->end && !wm_kproc_is_blank(*c) && *c != '='; c++)
 			;
 		if (c < p->end && *c == '=')
 			p->at = c + 1;
 		err = proc_put_value(p, &steps[i], c);
-		if (!err && p->at < p->end && !wm_proc_is_blank(*p->at))
+		if (!err && p->at < p->end && !wm_kproc_is_blank(*p->at))
 			err = -EBADMSG;
 	}
 	return err;
@@ -245,11 +245,11 @@ static int proc_put_values(struct put *p, const struct wm_proc_step *steps, uint
 static bool proc_put_is_key(const struct wm_proc_key *k, const char *line, const char *end)
 {
 	return (size_t)(end - line) > k->bytes && !memcmp(line, k->key, k->bytes) &&
-	       (wm_proc_is_blank(line[k->bytes]) || line[k->bytes] == ':');
+	       (wm_kproc_is_blank(line[k->bytes]) || line[k->bytes] == ':');
 }
 
 /* Stores zeros for missing lines, if the shape allows that. */
-static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct wm_proc_step *s,
+static int put_lack(const struct wm_kproc_plan *plan, struct put *p, const struct wm_proc_step *s,
 		    uint32_t nr)
 {
 	if (!plan->shape->may_lack)
@@ -263,14 +263,14 @@ static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct
 /*
  * The index, from k on, of the plan's key with which the line begins; nr_keys when there is none.
  */
-static size_t proc_put_find_key(const struct wm_proc_plan *plan, size_t k, const struct put *p)
+static size_t proc_put_find_key(const struct wm_kproc_plan *plan, size_t k, const struct put *p)
 {
 	while (k < plan->nr_keys && !proc_put_is_key(&plan->keys[k], p->at, p->end))
 		k++;
 	return k;
 }
 
-static int put_lines(const struct wm_proc_plan *plan, const char *at, const char *end,
+static int put_lines(const struct wm_kproc_plan *plan, const char *at, const char *end,
 		     struct put *p)
 {
 	const struct wm_proc_step *s = plan->steps;
@@ -281,7 +281,7 @@ static int put_lines(const struct wm_proc_plan *plan, const char *at, const char
 		size_t found;
 
 		p->at = at;
-		p->end = wm_proc_line_end(at, end);
+		p->end = wm_kproc_line_end(at, end);
 		found = proc_put_find_key(plan, k, p);
 		if (found == plan->nr_keys)
 			continue;
@@ -298,8 +298,8 @@ static int put_lines(const struct wm_proc_plan *plan, const char *at, const char
 	return err;
 }
 
-int64_t wm_proc_put(const struct wm_proc_plan *plan, const char **at, const char *end,
-		    unsigned char to[WM_PROC_RECORD_BYTES_MAX])
+int64_t wm_kproc_put(const struct wm_kproc_plan *plan, const char **at, const char *end,
+		     unsigned char to[WM_PROC_RECORD_BYTES_MAX])
 {
 	struct put p = {.to = to};
 	const char *text = *at;

@@ -121,13 +121,13 @@ static const struct wm_proc_shape shapes[] = {
 };
 /* clang-format on */
 
-const struct wm_proc_event *wm_proc_event(size_t i)
+const struct wm_proc_event *wm_kproc_event(size_t i)
 {
 	_Static_assert(sizeof(shapes) / sizeof(shapes[0]) <= WM_PROC_EVENTS_MAX, "raise it");
 	return i < sizeof(shapes) / sizeof(shapes[0]) ? &shapes[i].event : NULL;
 }
 
-const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e)
+const struct wm_proc_shape *wm_kproc_shape_of(const struct wm_proc_event *e)
 {
 	return (const struct wm_proc_shape *)((const char *)e -
 					      offsetof(struct wm_proc_shape, event));
@@ -137,7 +137,7 @@ const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e)
  * Whether a line is a row. If rows begin with "cpu", the line "cpu0 ..." is a row, but "cpu ...",
  * the sum, is not.
  */
-bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end)
+bool wm_kproc_is_row(const struct wm_proc_shape *s, const char *line, const char *end)
 {
 	size_t n = s->begins ? strlen(s->begins) : 0;
 

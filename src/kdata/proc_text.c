@@ -29,7 +29,7 @@ static const char *proc_text_type_of(enum wm_proc_value v)
 	return types[v];
 }
 
-static uint64_t scale_of(const struct wm_proc_plan *p, enum wm_proc_unit unit)
+static uint64_t scale_of(const struct wm_kproc_plan *p, enum wm_proc_unit unit)
 {
 	switch (unit) {
 	case WM_PROC_KIB:
@@ -55,7 +55,7 @@ static const char *unit_name(enum wm_proc_unit unit)
 }
 
 /* Makes room for one more element in an array of the plan. Returns false when out of memory. */
-static bool proc_text_grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
+static bool proc_text_grow(struct wm_kproc_plan *p, void *array, size_t nr, size_t bytes)
 {
 	void **at = array, *more = wm_arena_grow(&p->arena, *at, nr, bytes);
 
@@ -68,7 +68,7 @@ static bool proc_text_grow(struct wm_proc_plan *p, void *array, size_t nr, size_
  * Builds the name of a field: "Active(anon)", in bytes, becomes Active_anon_bytes. Other characters
  * than letters and digits become one '_'.
  */
-static const char *proc_text_field_name(struct wm_proc_plan *p, const char *key, size_t bytes,
+static const char *proc_text_field_name(struct wm_kproc_plan *p, const char *key, size_t bytes,
 					enum wm_proc_unit unit)
 {
 	char name[NAME_MAX_BYTES + 8];
@@ -90,7 +90,7 @@ static const char *proc_text_field_name(struct wm_proc_plan *p, const char *key,
 	return wm_arena_copy(&p->arena, name, n);
 }
 
-static int proc_text_add_step(struct wm_proc_plan *p, enum wm_proc_value value,
+static int proc_text_add_step(struct wm_kproc_plan *p, enum wm_proc_value value,
 			      enum wm_proc_unit unit)
 {
 	if (!proc_text_grow(p, &p->steps, p->nr_steps, sizeof(*p->steps)))
@@ -100,7 +100,7 @@ static int proc_text_add_step(struct wm_proc_plan *p, enum wm_proc_value value,
 }
 
 /* Adds a field. A counter beyond the limit for fields is not recorded, but counted. */
-static int proc_text_add_field(struct wm_proc_plan *p, const struct wm_proc_column *c,
+static int proc_text_add_field(struct wm_kproc_plan *p, const struct wm_proc_column *c,
 			       size_t name_bytes)
 {
 	struct wm_proc_field f = {.unit =
@@ -148,7 +148,7 @@ static size_t count_columns(const struct wm_proc_shape *s, const char *at, const
  * newer kernel. Uses only the table's columns when the text has no rows, and for tasks, whose comm
  * may contain blanks.
  */
-static int add_columns(struct wm_proc_plan *p, size_t nr)
+static int add_columns(struct wm_kproc_plan *p, size_t nr)
 {
 	const struct wm_proc_column *c = p->shape->rows;
 	char name[24];
@@ -165,13 +165,13 @@ static int add_columns(struct wm_proc_plan *p, size_t nr)
 	return err;
 }
 
-static int learn_rows(struct wm_proc_plan *p, const char *at, const char *end)
+static int learn_rows(struct wm_kproc_plan *p, const char *at, const char *end)
 {
 	size_t nr = 0;
 
 	for (const char *line_end; !nr && at < end; at = line_end + (line_end < end)) {
-		line_end = wm_proc_line_end(at, end);
-		if (wm_proc_is_row(p->shape, at, line_end) && !p->shape->event.of_task)
+		line_end = wm_kproc_line_end(at, end);
+		if (wm_kproc_is_row(p->shape, at, line_end) && !p->shape->event.of_task)
 			nr = count_columns(p->shape, at, line_end);
 	}
 	return add_columns(p, nr);
@@ -189,10 +189,10 @@ static size_t count_values(const char *at, const char *end)
 	size_t nr = 0;
 
 	while (at < end) {
-		while (at < end && wm_proc_is_blank(*at))
+		while (at < end && wm_kproc_is_blank(*at))
 			at++;
 		nr += at < end;
-		while (at < end && !wm_proc_is_blank(*at))
+		while (at < end && !wm_kproc_is_blank(*at))
 			at++;
 	}
 	return nr;
@@ -209,7 +209,7 @@ static const struct wm_proc_line *line_called(const struct wm_proc_shape *s, con
 }
 
 /* Adds those values of the table that the line has. */
-static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size_t nr,
+static int add_values(struct wm_kproc_plan *p, const struct wm_proc_line *l, size_t nr,
 		      uint32_t *ret_nr)
 {
 	uint32_t i = 0;
@@ -222,7 +222,7 @@ static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size
 }
 
 /* Adds the value of "KEY VALUE" or "KEY: VALUE kB"; ignores other lines. */
-static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, const char *values,
+static int add_simple(struct wm_kproc_plan *p, const char *key, size_t bytes, const char *values,
 		      const char *end, bool wanted, uint32_t *ret_nr)
 {
 	struct wm_proc_column c = {key, WM_PROC_COUNT, WM_PROC_PLAIN};
@@ -230,7 +230,7 @@ static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, con
 
 	while (at < end && proc_text_is_digit(*at))
 		at++;
-	if (at == values || (at < end && !wm_proc_is_blank(*at)))
+	if (at == values || (at < end && !wm_kproc_is_blank(*at)))
 		return 0;
 	if (end - at == 3 && !memcmp(at, " kB", 3))
 		c.unit = WM_PROC_KIB;
@@ -240,18 +240,18 @@ static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, con
 	return proc_text_add_field(p, &c, bytes);
 }
 
-static int learn_line(struct wm_proc_plan *p, const char *line, const char *end)
+static int learn_line(struct wm_kproc_plan *p, const char *line, const char *end)
 {
-	const char *key_end = wm_proc_key_end(line, end), *values = key_end;
+	const char *key_end = wm_kproc_key_end(line, end), *values = key_end;
 	size_t bytes = (size_t)(key_end - line);
 	const struct wm_proc_line *l = line_called(p->shape, line, bytes);
 	struct wm_proc_key key = {.bytes = (uint32_t)bytes};
 	int err;
 
 	if (!bytes || bytes > NAME_MAX_BYTES ||
-	    (p->shape->begins && wm_proc_is_row(p->shape, line, end)))
+	    (p->shape->begins && wm_kproc_is_row(p->shape, line, end)))
 		return 0;
-	while (values < end && (wm_proc_is_blank(*values) || *values == ':'))
+	while (values < end && (wm_kproc_is_blank(*values) || *values == ':'))
 		values++;
 	err = l && l->columns ? add_values(p, l, count_values(values, end), &key.nr)
 			      : add_simple(p, line, bytes, values, end, l != NULL, &key.nr);
@@ -264,12 +264,12 @@ static int learn_line(struct wm_proc_plan *p, const char *line, const char *end)
 	return 0;
 }
 
-static int learn_lines(struct wm_proc_plan *p, const char *at, const char *end)
+static int learn_lines(struct wm_kproc_plan *p, const char *at, const char *end)
 {
 	int err = 0;
 
 	for (const char *line_end; !err && at < end; at = line_end + (line_end < end)) {
-		line_end = wm_proc_line_end(at, end);
+		line_end = wm_kproc_line_end(at, end);
 		err = learn_line(p, at, line_end);
 	}
 	return err;
@@ -277,18 +277,18 @@ static int learn_lines(struct wm_proc_plan *p, const char *at, const char *end)
 
 /* --- the plan ------------------------------------------------------------------------------ */
 
-int wm_proc_plan_create(const struct wm_proc_event *e, const struct wm_proc_machine *machine,
-			const char *text, size_t bytes, struct wm_proc_plan **ret,
-			struct wm_diag *diag)
+int wm_kproc_plan_create(const struct wm_proc_event *e, const struct wm_proc_machine *machine,
+			 const char *text, size_t bytes, struct wm_kproc_plan **ret,
+			 struct wm_diag *diag)
 {
-	struct wm_proc_plan *p = calloc(1, sizeof(*p));
+	struct wm_kproc_plan *p = calloc(1, sizeof(*p));
 	int err;
 
 	if (!p)
 		return -ENOMEM;
 	wm_arena_init(&p->arena, PLAN_BYTES_MAX);
 	wm_text_init(&p->schema);
-	p->shape = wm_proc_shape_of(e);
+	p->shape = wm_kproc_shape_of(e);
 	p->machine = *machine;
 	err =
 	    p->shape->rows ? learn_rows(p, text, text + bytes) : learn_lines(p, text, text + bytes);
@@ -299,14 +299,14 @@ int wm_proc_plan_create(const struct wm_proc_event *e, const struct wm_proc_mach
 		err = wm_diag_set(diag, -EBADMSG, e->file, -1,
 				  "the file has no counters; is /proc mounted?");
 	if (err) {
-		wm_proc_plan_destroy(p);
+		wm_kproc_plan_destroy(p);
 		return err;
 	}
 	*ret = p;
 	return 0;
 }
 
-void wm_proc_plan_destroy(struct wm_proc_plan *p)
+void wm_kproc_plan_destroy(struct wm_kproc_plan *p)
 {
 	if (!p)
 		return;
@@ -315,22 +315,22 @@ void wm_proc_plan_destroy(struct wm_proc_plan *p)
 	free(p);
 }
 
-const char *wm_proc_plan_schema(const struct wm_proc_plan *p)
+const char *wm_kproc_plan_schema(const struct wm_kproc_plan *p)
 {
 	return p->schema.data;
 }
 
-size_t wm_proc_plan_nr_fields(const struct wm_proc_plan *p)
+size_t wm_kproc_plan_nr_fields(const struct wm_kproc_plan *p)
 {
 	return p->nr_fields;
 }
 
-const struct wm_proc_field *wm_proc_plan_field(const struct wm_proc_plan *p, size_t i)
+const struct wm_proc_field *wm_kproc_plan_field(const struct wm_kproc_plan *p, size_t i)
 {
 	return &p->fields[i];
 }
 
-uint32_t wm_proc_plan_left_out(const struct wm_proc_plan *p)
+uint32_t wm_kproc_plan_left_out(const struct wm_kproc_plan *p)
 {
 	return p->left_out;
 }

@@ -30,7 +30,7 @@ struct wm_proc_event {
 };
 
 /* Returns the i-th event, or NULL after the last. */
-const struct wm_proc_event *wm_proc_event(size_t i);
+const struct wm_proc_event *wm_kproc_event(size_t i);
 #define WM_PROC_EVENTS_MAX 32u /* an upper limit for the number of events */
 
 /* The units in which this machine's kernel counts. */
@@ -46,23 +46,23 @@ struct wm_proc_field {
 };
 
 /* How to read the file of one event. Immutable. */
-struct wm_proc_plan;
+struct wm_kproc_plan;
 
 /*
  * Creates a plan from a complete text of the file. Returns -EBADMSG when the text has no field. At
- * most WM_CLASS_FIELDS_MAX fields are recorded; wm_proc_plan_left_out() returns the number of the
+ * most WM_CLASS_FIELDS_MAX fields are recorded; wm_kproc_plan_left_out() returns the number of the
  * others.
  */
-int wm_proc_plan_create(const struct wm_proc_event *e, const struct wm_proc_machine *machine,
-			const char *text, size_t bytes, struct wm_proc_plan **ret,
-			struct wm_diag *diag);
-void wm_proc_plan_destroy(struct wm_proc_plan *p); /* accepts NULL */
+int wm_kproc_plan_create(const struct wm_proc_event *e, const struct wm_proc_machine *machine,
+			 const char *text, size_t bytes, struct wm_kproc_plan **ret,
+			 struct wm_diag *diag);
+void wm_kproc_plan_destroy(struct wm_kproc_plan *p); /* accepts NULL */
 
-const char *wm_proc_plan_schema(const struct wm_proc_plan *p);
-size_t wm_proc_plan_nr_fields(const struct wm_proc_plan *p);
-const struct wm_proc_field *wm_proc_plan_field(const struct wm_proc_plan *p, size_t i);
+const char *wm_kproc_plan_schema(const struct wm_kproc_plan *p);
+size_t wm_kproc_plan_nr_fields(const struct wm_kproc_plan *p);
+const struct wm_proc_field *wm_kproc_plan_field(const struct wm_kproc_plan *p, size_t i);
 /* Number of counters that are not recorded. */
-uint32_t wm_proc_plan_left_out(const struct wm_proc_plan *p);
+uint32_t wm_kproc_plan_left_out(const struct wm_kproc_plan *p);
 
 #define WM_PROC_RECORD_BYTES_MAX 4096u /* limit for the packed fields of a record */
 
@@ -73,7 +73,7 @@ uint32_t wm_proc_plan_left_out(const struct wm_proc_plan *p);
  * more than 64 bits); *at is then after it, and the next record may be good
  * again.
  */
-int64_t wm_proc_put(const struct wm_proc_plan *p, const char **at, const char *end,
-		    unsigned char to[WM_PROC_RECORD_BYTES_MAX]);
+int64_t wm_kproc_put(const struct wm_kproc_plan *p, const char **at, const char *end,
+		     unsigned char to[WM_PROC_RECORD_BYTES_MAX]);
 
 #endif

@@ -39,6 +39,6 @@ void wm_proc_machine_read(struct wm_proc_machine *ret);
  * Creates the plan of an event from the current contents of its file; for an event of processes,
  * from this process's file. -ENOENT with a sentence: this kernel has no such file.
  */
-int wm_proc_learn(const struct wm_proc_event *e, struct wm_proc_plan **ret, struct wm_diag *diag);
+int wm_proc_learn(const struct wm_proc_event *e, struct wm_kproc_plan **ret, struct wm_diag *diag);
 
 #endif

@@ -85,7 +85,7 @@ static void compare_entry(const char *path, bool valid, const char *events)
 	if (!valid)
 		return;
 	(void)snprintf(command, sizeof(command), "perf buildid-list -i '%s' 2>/dev/null", path);
-	assert_int_equal(wm_trace_open(path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(path, &t, NULL), 0);
 	f = popen(command, "re");
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {

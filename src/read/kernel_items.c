@@ -64,7 +64,7 @@ static int kernel_items_make_type(struct wm_arena *arena, const struct wm_kprint
 	return 0;
 }
 
-int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
+int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
 		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret)
 {
 	struct wm_type *t = wm_arena_get(arena, sizeof(*t));
@@ -199,9 +199,9 @@ static bool kernel_items_add_field(const struct wm_kmachine *k, struct wm_batch 
 	}
 }
 
-bool wm_kernel_items(const struct wm_kmachine *k, const struct wm_type *part,
-		     const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
-		     struct wm_batch *b)
+bool wm_kitems_add(const struct wm_kmachine *k, const struct wm_type *part,
+		   const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
+		   struct wm_batch *b)
 {
 	for (uint32_t i = 0; i < part->nr_members; i++) {
 		if (!kernel_items_add_field(k, b, &part->members[i], &fields[i], record, bytes))

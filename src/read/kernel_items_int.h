@@ -14,12 +14,12 @@
  * Makes the structure of these fields. Those that `print` shows in hexadecimal get this base, too.
  * 0 or -ENOMEM.
  */
-int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
+int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
 		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret);
 
 /* Adds the items of a record's fields, as many as `part` has members; false: out of memory. */
-bool wm_kernel_items(const struct wm_kmachine *k, const struct wm_type *part,
-		     const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
-		     struct wm_batch *b);
+bool wm_kitems_add(const struct wm_kmachine *k, const struct wm_type *part,
+		   const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
+		   struct wm_batch *b);
 
 #endif

@@ -89,7 +89,7 @@ static int read_open_refuse(struct wm_trace *t, const char *path, int err, struc
 	return err;
 }
 
-int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
+int wm_read_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 {
 	const struct wm_reader_ops *ops;
 	struct wm_trace *t;

@@ -12,6 +12,6 @@
  * Opens a file or folder. 0, or -errno with `diag`, which always names a file
  * and an offset in it. The caller closes the trace with wm_trace_close().
  */
-int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag);
+int wm_read_open(const char *path, struct wm_trace **ret, struct wm_diag *diag);
 
 #endif

@@ -42,14 +42,15 @@ static void counts_read_chunk(struct wm_pool *p, uint32_t index, void *data)
 	uint64_t *counts = (uint64_t *)(void *)((unsigned char *)c + WM_COUNTS_OFFSET);
 	uint32_t room = (wm_pool_chunk_bytes(p, index) - WM_COUNTS_OFFSET) / 8, tid;
 	uint64_t state = wm_pool_state(p, index);
-	bool owned = wm_state_of(state) == WM_CHUNK_OWNED;
-	bool sealed = wm_state_of(state) == WM_CHUNK_READING; /* FULL: sealed after the pinning */
+	bool owned = wm_pool_state_of(state) == WM_CHUNK_OWNED;
+	/* FULL: sealed after the pinning */
+	bool sealed = wm_pool_state_of(state) == WM_CHUNK_READING;
 	struct wm_commit commit;
 
-	if (wm_state_of(state) == WM_CHUNK_FREE)
+	if (wm_pool_state_of(state) == WM_CHUNK_FREE)
 		return;
 	if (wm_pool_committed(p, index, state, &commit) == 0 && commit.count) {
-		tid = owned ? wm_state_tid(state) : wm_load_relaxed(&c->tid);
+		tid = owned ? wm_pool_state_tid(state) : wm_load_relaxed(&c->tid);
 		for (uint32_t id = 0; id < r->nr_ids && id < room; id++) {
 			uint64_t n = wm_load_relaxed(&counts[id]);
 

@@ -141,7 +141,7 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
 /* The state word after a take; `owner` is an OWNED word with generation 0. */
 static uint64_t next_owned(uint64_t was, uint64_t owner)
 {
-	return owner | wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0);
+	return owner | wm_pool_state_make(WM_CHUNK_OWNED, wm_pool_state_generation(was) + 1, 0);
 }
 
 /*
@@ -167,7 +167,7 @@ static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_wa
 		uint32_t i = hand + n < high ? hand + n : hand + n - high;
 		uint64_t was = wm_load_relaxed(&s->state[i]);
 
-		if (wm_state_of(was) != WM_CHUNK_FREE)
+		if (wm_pool_state_of(was) != WM_CHUNK_FREE)
 			continue;
 		if (wm_cas_acq_rel(&s->state[i], &was, next_owned(was, owner))) {
 			wm_store_relaxed(&s->shared->hand, i + 1);
@@ -215,9 +215,9 @@ static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
 
 	for (uint32_t i = 0; i < high; i++) {
 		uint64_t word = wm_load_relaxed(&s->state[i]);
-		int64_t age = (int32_t)(base - wm_state_order(word));
+		int64_t age = (int32_t)(base - wm_pool_state_order(word));
 
-		if (wm_state_of(word) != WM_CHUNK_FULL || (best != NONE && age <= best_age))
+		if (wm_pool_state_of(word) != WM_CHUNK_FULL || (best != NONE && age <= best_age))
 			continue;
 		best = i;
 		best_age = age;
@@ -240,7 +240,7 @@ static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 	if (!slot || i >= s->nr)
 		return NONE;
 	*ret_was = wm_load_relaxed(&s->state[i]);
-	if (wm_state_of(*ret_was) != WM_CHUNK_FULL || wm_state_order(*ret_was) != order)
+	if (wm_pool_state_of(*ret_was) != WM_CHUNK_FULL || wm_pool_state_order(*ret_was) != order)
 		return NONE;
 	return i;
 }
@@ -265,7 +265,8 @@ static int64_t find_oldest(const struct shelf *s, uint64_t owner, uint64_t *ret_
 		word = *ret_was;
 		if (wm_cas_acq_rel(&s->state[i], &word,
 				   next_owned(word, owner) | WM_STATE_REUSED)) {
-			wm_store_relaxed(&s->shared->oldest, (uint64_t)wm_state_order(word) + 1);
+			wm_store_relaxed(&s->shared->oldest,
+					 (uint64_t)wm_pool_state_order(word) + 1);
 			return i;
 		}
 	}
@@ -316,7 +317,7 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 	struct wm_chunk *c;
 	uint32_t generation;
 	uint64_t was = 0;
-	int64_t i = pool_find(p, &s, wm_state_owned(0, tid, level), &was);
+	int64_t i = pool_find(p, &s, wm_pool_state_owned(0, tid, level), &was);
 
 	if (i == NONE)
 		return -EAGAIN;
@@ -329,8 +330,8 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 	 */
 	wm_fence_release();
 	c = wm_pool_chunk(p, s.first + (uint32_t)i);
-	generation = (wm_state_generation(was) + 1) & 0xffffff;
-	if (wm_state_of(was) == WM_CHUNK_FULL)
+	generation = (wm_pool_state_generation(was) + 1) & 0xffffff;
+	if (wm_pool_state_of(was) == WM_CHUNK_FULL)
 		count_overwritten(c, generation);
 	wm_store_release(&c->committed, 0);
 	wm_store_relaxed(&c->begin, now);
@@ -352,8 +353,8 @@ static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
 	struct shelf s = shelf_of(p, index < p->nr_small);
 	uint32_t i = index - s.first;
 	uint32_t order = empty ? 0 : (uint32_t)wm_add_relaxed(&s.shared->order, 1);
-	uint64_t word =
-	    wm_state_make(empty ? WM_CHUNK_FREE : WM_CHUNK_FULL, wm_state_generation(was), order);
+	uint64_t word = wm_pool_state_make(empty ? WM_CHUNK_FREE : WM_CHUNK_FULL,
+					   wm_pool_state_generation(was), order);
 
 	if (!wm_cas_acq_rel(&s.state[i], &was, word))
 		return false;
@@ -375,7 +376,7 @@ void wm_pool_seal(struct wm_pool *p, uint32_t index)
 	if (index >= wm_pool_nr_chunks(p))
 		return;
 	was = wm_load_relaxed(&wm_pool_states(p)[index]);
-	if (wm_state_of(was) == WM_CHUNK_OWNED)
+	if (wm_pool_state_of(was) == WM_CHUNK_OWNED)
 		retire(p, index, was,
 		       !(wm_load_relaxed(&wm_pool_chunk(p, index)->committed) >>
 			 WAYMARK_COMMIT_COUNT_SHIFT));
@@ -390,18 +391,18 @@ static bool finish_take(struct wm_pool *p, uint32_t index, uint64_t state)
 {
 	uint64_t *word = &wm_pool_states(p)[index];
 	struct wm_chunk *c = wm_pool_chunk(p, index);
-	uint32_t generation = wm_state_generation(state);
+	uint32_t generation = wm_pool_state_generation(state);
 	struct shelf s = shelf_of(p, index < p->nr_small);
 
 	if (!wm_cas_acq_rel(word, &state,
 			    (state & WM_STATE_REUSED) |
-				wm_state_make(WM_CHUNK_READING, generation, 0)))
+				wm_pool_state_make(WM_CHUNK_READING, generation, 0)))
 		return false;
 	if (state & WM_STATE_REUSED)
 		count_overwritten(c, generation);
 	wm_store_release(&c->committed, 0);
 	wm_store_release(&c->generation, generation);
-	wm_store_release(word, wm_state_make(WM_CHUNK_FREE, generation, 0));
+	wm_store_release(word, wm_pool_state_make(WM_CHUNK_FREE, generation, 0));
 	count_freed(s.shared, index - s.first);
 	return true;
 }
@@ -410,10 +411,10 @@ bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state)
 {
 	struct wm_chunk *c;
 
-	if (index >= wm_pool_nr_chunks(p) || wm_state_of(state) != WM_CHUNK_OWNED)
+	if (index >= wm_pool_nr_chunks(p) || wm_pool_state_of(state) != WM_CHUNK_OWNED)
 		return false;
 	c = wm_pool_chunk(p, index);
-	if (wm_load_acquire(&c->generation) != wm_state_generation(state))
+	if (wm_load_acquire(&c->generation) != wm_pool_state_generation(state))
 		return finish_take(p, index, state);
 	return retire(p, index, state,
 		      !(wm_load_acquire(&c->committed) >> WAYMARK_COMMIT_COUNT_SHIFT));
@@ -428,8 +429,8 @@ static unsigned reclaim_shelf(struct wm_pool *p, bool small, uint32_t tid, uint3
 	for (uint32_t i = 0; i < high; i++) {
 		uint64_t word = wm_load_acquire(&s.state[i]);
 
-		if (wm_state_of(word) == WM_CHUNK_OWNED && wm_state_tid(word) == tid &&
-		    (level == WM_POOL_ALL_LEVELS || wm_state_level(word) == level))
+		if (wm_pool_state_of(word) == WM_CHUNK_OWNED && wm_pool_state_tid(word) == tid &&
+		    (level == WM_POOL_ALL_LEVELS || wm_pool_state_level(word) == level))
 			nr += wm_pool_reclaim(p, s.first + i, word);
 	}
 	return nr;

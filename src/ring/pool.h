@@ -211,32 +211,33 @@ static inline struct wm_chunk *wm_pool_chunk(const struct wm_pool *p, uint32_t i
 				   (uint64_t)(index - p->nr_small) * p->big_bytes);
 }
 
-static inline enum wm_chunk_state wm_state_of(uint64_t word)
+static inline enum wm_chunk_state wm_pool_state_of(uint64_t word)
 {
 	return (enum wm_chunk_state)(word & 7);
 }
-static inline uint32_t wm_state_generation(uint64_t word)
+static inline uint32_t wm_pool_state_generation(uint64_t word)
 {
 	return (uint32_t)(word >> 8) & 0xffffff;
 }
-static inline uint32_t wm_state_order(uint64_t word)
+static inline uint32_t wm_pool_state_order(uint64_t word)
 {
 	return (uint32_t)(word >> 32);
 }
-static inline uint64_t wm_state_make(enum wm_chunk_state s, uint32_t generation, uint32_t order)
+static inline uint64_t wm_pool_state_make(enum wm_chunk_state s, uint32_t generation,
+					  uint32_t order)
 {
 	return (uint64_t)order << 32 | (uint64_t)(generation & 0xffffff) << 8 | (uint64_t)s;
 }
 
-static inline uint64_t wm_state_owned(uint32_t generation, uint32_t tid, uint32_t level)
+static inline uint64_t wm_pool_state_owned(uint32_t generation, uint32_t tid, uint32_t level)
 {
-	return wm_state_make(WM_CHUNK_OWNED, generation, tid) | (uint64_t)(level & 15) << 4;
+	return wm_pool_state_make(WM_CHUNK_OWNED, generation, tid) | (uint64_t)(level & 15) << 4;
 }
-static inline uint32_t wm_state_tid(uint64_t word) /* only for an OWNED chunk */
+static inline uint32_t wm_pool_state_tid(uint64_t word) /* only for an OWNED chunk */
 {
 	return (uint32_t)(word >> 32);
 }
-static inline uint32_t wm_state_level(uint64_t word) /* only for an OWNED chunk */
+static inline uint32_t wm_pool_state_level(uint64_t word) /* only for an OWNED chunk */
 {
 	return (uint32_t)(word >> 4) & 15;
 }

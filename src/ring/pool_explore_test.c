@@ -92,7 +92,7 @@ static uint32_t take_record(const struct wm_pool *p, uint32_t index, uint64_t st
 		return 0;
 	assert_int_equal(c.count, 1);
 	assert_int_equal(c.end_bytes, WM_CHUNK_HEADER_BYTES + RECORD_BYTES);
-	assert_int_equal(record[0] >> 32, wm_state_generation(state));
+	assert_int_equal(record[0] >> 32, wm_pool_state_generation(state));
 	assert_int_equal(record[RECORD_BYTES / 8 - 1], record[0]);
 	return 1u << (uint32_t)record[0];
 }
@@ -110,7 +110,8 @@ static void add_up(const struct wm_pool *p)
 		uint64_t state = wm_pool_state(p, i);
 		uint32_t bit;
 
-		if (wm_state_of(state) != WM_CHUNK_FULL && wm_state_of(state) != WM_CHUNK_OWNED)
+		if (wm_pool_state_of(state) != WM_CHUNK_FULL &&
+		    wm_pool_state_of(state) != WM_CHUNK_OWNED)
 			continue;
 		bit = take_record(p, i, state);
 		assert_false(seen & bit);
@@ -228,9 +229,9 @@ static void emit(struct flow *f, uint32_t number)
 	}
 	base = (uint64_t *)wm_pool_chunk(&x.pool, (uint32_t)f->chunk);
 	record = base + WM_CHUNK_HEADER_BYTES / 8;
-	wm_store_relaxed(record, (uint64_t)wm_state_generation(wm_pool_states(&x.pool)[f->chunk])
-					 << 32 |
-				     number);
+	wm_store_relaxed(
+	    record,
+	    (uint64_t)wm_pool_state_generation(wm_pool_states(&x.pool)[f->chunk]) << 32 | number);
 	wm_store_relaxed(record + RECORD_BYTES / 8 - 1, record[0]);
 	wm_store_release(base, WAYMARK_COMMIT_COUNT_ONE |
 				   (uint64_t)WM_CHUNK_HEADER_BYTES / 8 << WAYMARK_COMMIT_END_BITS |
@@ -256,13 +257,13 @@ static void run_reader(void)
 	for (uint32_t i = x.pool.nr_small; i < wm_pool_nr_chunks(&x.pool); i++) {
 		uint64_t state = wm_pool_state(&x.pool, i);
 
-		if (wm_state_of(state) == WM_CHUNK_OWNED) {
+		if (wm_pool_state_of(state) == WM_CHUNK_OWNED) {
 			int err = wm_pool_committed(&x.pool, i, state, &c);
 			uint64_t word = wm_load_relaxed((uint64_t *)wm_pool_chunk(&x.pool, i) +
 							WM_CHUNK_HEADER_BYTES / 8);
 
 			if (!err && c.count && wm_pool_still(&x.pool, i, state))
-				assert_int_equal(word >> 32, wm_state_generation(state));
+				assert_int_equal(word >> 32, wm_pool_state_generation(state));
 		} else if (wm_pool_pin(&x.pool, i, state)) {
 			uint32_t bit;
 
@@ -310,7 +311,7 @@ static void clean_up(void)
 	add_up(&x.pool);
 	for (uint32_t i = 0; i < wm_pool_nr_chunks(&x.pool); i++) {
 		uint64_t state = wm_pool_state(&x.pool, i);
-		assert_int_not_equal(wm_state_of(state), WM_CHUNK_OWNED);
+		assert_int_not_equal(wm_pool_state_of(state), WM_CHUNK_OWNED);
 		if (wm_pool_pin(&x.pool, i, state)) {
 			x.seen |= take_record(&x.pool, i, state);
 			x.recorded++;

@@ -124,7 +124,7 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 		      struct wm_commit *ret)
 {
 	const struct wm_chunk *c = wm_pool_chunk(p, index);
-	uint32_t generation = wm_state_generation(state);
+	uint32_t generation = wm_pool_state_generation(state);
 
 	/*
 	 * Three loads, in this order. The first pairs with the last store of wm_pool_take(): when
@@ -136,7 +136,7 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 	uint64_t word = wm_load_acquire(&c->committed);
 	uint64_t now = wm_load_acquire(&wm_pool_states(p)[index]);
 
-	if (wm_state_generation(now) != generation)
+	if (wm_pool_state_generation(now) != generation)
 		return -ESTALE;
 	return pool_reader_take_apart(begun == generation ? word : 0, wm_pool_chunk_bytes(p, index),
 				      ret);
@@ -145,18 +145,18 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state)
 {
 	wm_fence_acquire(); /* pairs with the fence of wm_pool_take() */
-	return wm_state_generation(wm_load_relaxed(&wm_pool_states(p)[index])) ==
-	       wm_state_generation(state);
+	return wm_pool_state_generation(wm_load_relaxed(&wm_pool_states(p)[index])) ==
+	       wm_pool_state_generation(state);
 }
 
 /* --- pinning ---------------------------------------------------------- */
 
 bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state)
 {
-	return wm_state_of(state) == WM_CHUNK_FULL &&
+	return wm_pool_state_of(state) == WM_CHUNK_FULL &&
 	       wm_cas_acq_rel(&wm_pool_states(p)[index], &state,
-			      wm_state_make(WM_CHUNK_READING, wm_state_generation(state),
-					    wm_state_order(state)));
+			      wm_pool_state_make(WM_CHUNK_READING, wm_pool_state_generation(state),
+						 wm_pool_state_order(state)));
 }
 
 void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
@@ -167,16 +167,18 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 	struct wm_pool_shelf *shelf =
 	    &wm_pool_header(p)->shelf[small ? WM_SHELF_SMALL : WM_SHELF_BIG];
 
-	if (wm_state_of(was) != WM_CHUNK_READING)
+	if (wm_pool_state_of(was) != WM_CHUNK_READING)
 		return; /* the program overwrote the word; only its own records are lost */
 	/* Release pairs with the compare-and-swap of the search in wm_pool_take(). */
 	if (consumed) {
-		wm_store_release(word, wm_state_make(WM_CHUNK_FREE, wm_state_generation(was), 0));
+		wm_store_release(
+		    word, wm_pool_state_make(WM_CHUNK_FREE, wm_pool_state_generation(was), 0));
 		wm_store_relaxed(&shelf->hand, small ? index : index - p->nr_small);
 		wm_add_release(&shelf->freed, 1);
 	} else {
-		wm_store_release(word, wm_state_make(WM_CHUNK_FULL, wm_state_generation(was),
-						     wm_state_order(was)));
+		wm_store_release(word,
+				 wm_pool_state_make(WM_CHUNK_FULL, wm_pool_state_generation(was),
+						    wm_pool_state_order(was)));
 		wm_add_release(&shelf->filled, 1);
 	}
 }
@@ -193,8 +195,8 @@ static uint64_t overwritten(const struct wm_pool *p, uint32_t index)
 	uint64_t done = wm_load_acquire(&c->overwritten);
 	uint64_t sum = done & WM_OVERWRITTEN_MASK;
 
-	if ((state & WM_STATE_REUSED) && begun != wm_state_generation(state) &&
-	    done >> 40 != wm_state_generation(state))
+	if ((state & WM_STATE_REUSED) && begun != wm_pool_state_generation(state) &&
+	    done >> 40 != wm_pool_state_generation(state))
 		sum += held;
 	return sum;
 }
@@ -232,7 +234,7 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 {
 	const struct wm_chunk *c = wm_pool_chunk(p, index);
 	uint64_t word = wm_pool_state(p, index);
-	enum wm_chunk_state state = wm_state_of(word);
+	enum wm_chunk_state state = wm_pool_state_of(word);
 	enum wm_shelf shelf = index < p->nr_small ? WM_SHELF_SMALL : WM_SHELF_BIG;
 	uint32_t fills = (uint32_t)wm_load_relaxed(&wm_pool_header(p)->shelf[shelf].order);
 	struct wm_commit commit;
@@ -255,14 +257,14 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	if (state == WM_CHUNK_OWNED)
 		return NULL;
 	if (state == WM_CHUNK_FREE)
-		return wm_state_order(word) ? "not full, but has a fill order" : NULL;
+		return wm_pool_state_order(word) ? "not full, but has a fill order" : NULL;
 	if (!commit.count)
 		return "full, but without records";
-	if (c->generation != wm_state_generation(word))
+	if (c->generation != wm_pool_state_generation(word))
 		return "full, but its generation does not match";
 	if (c->index != index || c->small != (index < p->nr_small))
 		return "wrong index or size in the chunk";
-	if ((int32_t)(wm_state_order(word) - fills) >= 0)
+	if ((int32_t)(wm_pool_state_order(word) - fills) >= 0)
 		return "fill order not yet assigned";
 	return NULL;
 }

@@ -63,7 +63,7 @@ static void test_walk(void **unused)
 	r.pool = w.pool;
 	assert_true(writer_take(&a, true));
 	assert_int_equal(a.index, 0);
-	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_OWNED, 1, 0));
+	assert_int_equal(wm_pool_state(&w.pool, 0), wm_pool_state_make(WM_CHUNK_OWNED, 1, 0));
 	check(&w.pool);
 
 	assert_true(writer_emit(&a, 3));
@@ -75,10 +75,10 @@ static void test_walk(void **unused)
 	writer_seal(&a);
 	check(&w.pool);
 	state = wm_pool_state(&w.pool, 0);
-	assert_int_equal(state, wm_state_make(WM_CHUNK_FULL, 1, 0));
+	assert_int_equal(state, wm_pool_state_make(WM_CHUNK_FULL, 1, 0));
 
-	assert_false(wm_pool_pin(&w.pool, 0, wm_state_make(WM_CHUNK_FULL, 2, 0)));
-	assert_false(wm_pool_pin(&w.pool, 0, wm_state_make(WM_CHUNK_OWNED, 1, 0)));
+	assert_false(wm_pool_pin(&w.pool, 0, wm_pool_state_make(WM_CHUNK_FULL, 2, 0)));
+	assert_false(wm_pool_pin(&w.pool, 0, wm_pool_state_make(WM_CHUNK_OWNED, 1, 0)));
 	assert_true(wm_pool_pin(&w.pool, 0, state));
 	assert_false(wm_pool_pin(&w.pool, 0, state));
 	check(&w.pool);
@@ -87,17 +87,17 @@ static void test_walk(void **unused)
 
 	reader_round(&r, false); /* reads only the new part, and only once */
 	assert_int_equal(r.recorded, 2);
-	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
+	assert_int_equal(wm_pool_state(&w.pool, 0), wm_pool_state_make(WM_CHUNK_FREE, 1, 0));
 	wm_pool_release(&w.pool, 0, true); /* the state is not READING: no effect */
 	wm_pool_seal(&w.pool, 0);          /* the state is not OWNED: no effect */
 	wm_pool_seal(&w.pool, 99);
-	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
+	assert_int_equal(wm_pool_state(&w.pool, 0), wm_pool_state_make(WM_CHUNK_FREE, 1, 0));
 
 	assert_true(writer_take(&a, true)); /* a FREE chunk is reused before chunk 1 is taken */
 	assert_int_equal(a.index, 0);
 	assert_int_equal(a.generation, 2);
 	writer_seal(&a); /* without records: FREE at once */
-	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 2, 0));
+	assert_int_equal(wm_pool_state(&w.pool, 0), wm_pool_state_make(WM_CHUNK_FREE, 2, 0));
 	check(&w.pool);
 	world_drop(&w);
 }
@@ -167,7 +167,7 @@ static void test_generation_wraps(void **unused)
 	world_make(&w, 1, 1, WM_POOL_DISCARD);
 	assert_true(writer_take(&a, true));
 	writer_seal(&a);
-	wm_pool_states(&w.pool)[0] = wm_state_make(WM_CHUNK_FREE, 0xffffff, 0);
+	wm_pool_states(&w.pool)[0] = wm_pool_state_make(WM_CHUNK_FREE, 0xffffff, 0);
 	wm_pool_chunk(&w.pool, 0)->generation = 0xffffff;
 	assert_true(writer_take(&a, true));
 	assert_int_equal(a.generation, 0);
@@ -358,7 +358,7 @@ static void test_reclaim(void **unused)
 	assert_false(wm_pool_reclaim(&w.pool, a.index, state));
 	state = wm_pool_state(&w.pool, b.index);
 	assert_true(wm_pool_reclaim(&w.pool, b.index, state)); /* without records */
-	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_FREE);
+	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_FREE);
 	assert_false(wm_pool_reclaim(&w.pool, 99, state));
 	check(&w.pool);
 	world_drop(&w);
@@ -380,16 +380,17 @@ static void test_reclaim_thread(void **unused)
 	unknown = wm_pool_take(&w.pool, false, 70000, 0, 0);
 	level2 = wm_pool_take(&w.pool, false, 70000, 2, 0);
 	state = wm_pool_state(&w.pool, (uint32_t)level2);
-	assert_int_equal(state, wm_state_owned(1, 70000, 2));
-	assert_int_equal(wm_state_tid(state), 70000);
-	assert_int_equal(wm_state_level(state), 2);
+	assert_int_equal(state, wm_pool_state_owned(1, 70000, 2));
+	assert_int_equal(wm_pool_state_tid(state), 70000);
+	assert_int_equal(wm_pool_state_level(state), 2);
 	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, 0), 2);
-	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, a.index)), WM_CHUNK_FULL);
-	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, (uint32_t)unknown)), WM_CHUNK_FREE);
+	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, a.index)), WM_CHUNK_FULL);
+	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, (uint32_t)unknown)),
+			 WM_CHUNK_FREE);
 	assert_int_equal(wm_pool_state(&w.pool, (uint32_t)level2), state);
 	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, WM_POOL_ALL_LEVELS), 1);
 	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, WM_POOL_ALL_LEVELS), 0);
-	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_OWNED);
+	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_OWNED);
 	check(&w.pool);
 	world_drop(&w);
 }
@@ -414,7 +415,7 @@ static void take_cut_short(unsigned stage, bool reclaim)
 	assert_true(writer_emit(&a, 4));
 	writer_seal(&a);
 	c = wm_pool_chunk(&w.pool, 1);
-	state = WM_STATE_REUSED | wm_state_make(WM_CHUNK_OWNED, 2, 0);
+	state = WM_STATE_REUSED | wm_pool_state_make(WM_CHUNK_OWNED, 2, 0);
 	wm_pool_states(&w.pool)[1] = state;
 	if (stage > 0)
 		c->overwritten = 2ull << 40 | 2;
@@ -429,7 +430,7 @@ static void take_cut_short(unsigned stage, bool reclaim)
 	check(&w.pool);
 	if (reclaim) {
 		assert_true(wm_pool_reclaim(&w.pool, 1, state));
-		assert_int_equal(wm_state_of(wm_pool_state(&w.pool, 1)), WM_CHUNK_FREE);
+		assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, 1)), WM_CHUNK_FREE);
 		assert_true(writer_emit(&a, 4));
 		writer_seal(&a);
 	}
@@ -499,7 +500,7 @@ static void test_check_fails(void **unused)
 	good = *state;
 	const uint64_t wrong[] = {
 	    good | 7,          good | 0x10,      good | WM_STATE_REUSED,
-	    good | 5ull << 32, good ^ 1ull << 8, wm_state_make(WM_CHUNK_FREE, 1, 1),
+	    good | 5ull << 32, good ^ 1ull << 8, wm_pool_state_make(WM_CHUNK_FREE, 1, 1),
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		*state = wrong[i];
@@ -511,7 +512,7 @@ static void test_check_fails(void **unused)
 	w.pool.map[w.pool.big_offset] = 1; /* a commit word whose end is before the first record */
 	assert_non_null(wm_pool_check(&w.pool, &index));
 	w.pool.map[w.pool.big_offset] = (unsigned char)word;
-	wm_pool_states(&w.pool)[1] = wm_state_make(WM_CHUNK_OWNED, 1, 0);
+	wm_pool_states(&w.pool)[1] = wm_pool_state_make(WM_CHUNK_OWNED, 1, 0);
 	assert_non_null(wm_pool_check(&w.pool, &index));
 	wm_pool_states(&w.pool)[1] = 0;
 	check(&w.pool);

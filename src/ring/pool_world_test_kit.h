@@ -106,7 +106,7 @@ static inline bool writer_take(struct writer *w, bool small)
 	w->pos = w->base + WM_CHUNK_HEADER_BYTES / 8;
 	w->end = w->base + wm_pool_chunk_bytes(w->pool, w->index) / 8;
 	w->tally = 0;
-	w->generation = wm_state_generation(wm_pool_state(w->pool, w->index));
+	w->generation = wm_pool_state_generation(wm_pool_state(w->pool, w->index));
 	return true;
 }
 
@@ -224,7 +224,7 @@ static inline void reader_copy(struct reader *r, uint32_t index, uint32_t bytes)
 static inline void reader_chunk(struct reader *r, uint32_t index, bool final)
 {
 	uint64_t state = wm_pool_state(&r->pool, index);
-	uint32_t generation = wm_state_generation(state);
+	uint32_t generation = wm_pool_state_generation(state);
 	bool overwrite = r->pool.mode == WM_POOL_OVERWRITE;
 	bool pinned = wm_pool_pin(&r->pool, index, state);
 	/* Open chunks of a flight recorder are copied but not recorded: they may be overwritten. */
@@ -233,7 +233,7 @@ static inline void reader_chunk(struct reader *r, uint32_t index, bool final)
 	struct wm_commit c;
 	int err;
 
-	if (!pinned && wm_state_of(state) != WM_CHUNK_OWNED)
+	if (!pinned && wm_pool_state_of(state) != WM_CHUNK_OWNED)
 		return;
 	err = wm_pool_committed(&r->pool, index, state, &c);
 	if (r->strict && (pinned || err != -ESTALE))

@@ -138,17 +138,17 @@ wm_entry_probe:
 	SAVE_GENERAL
 	mov	x29, sp
 	SAVE_VECTORS
-	bl	wm_probe_run
+	bl	wm_guest_probe_run
 	LOAD_VECTORS
 	LOAD_GENERAL
 	ret
 	.size	wm_entry_probe, . - wm_entry_probe
 
-/* bool wm_filter_run_float_saved(filter, payload, bytes, contexts), called from C. */
-	.globl	wm_filter_run_float_saved
-	.hidden	wm_filter_run_float_saved
-	.type	wm_filter_run_float_saved, %function
-wm_filter_run_float_saved:
+/* bool wm_guest_filter_run_float(filter, payload, bytes, contexts), called from C. */
+	.globl	wm_guest_filter_run_float
+	.hidden	wm_guest_filter_run_float
+	.type	wm_guest_filter_run_float, %function
+wm_guest_filter_run_float:
 	stp	x29, x30, [sp, #-16]!
 	mov	x29, sp
 	SAVE_VECTORS
@@ -156,7 +156,7 @@ wm_filter_run_float_saved:
 	LOAD_VECTORS
 	ldp	x29, x30, [sp], #16
 	ret
-	.size	wm_filter_run_float_saved, . - wm_filter_run_float_saved
+	.size	wm_guest_filter_run_float, . - wm_guest_filter_run_float
 
 /* long wm_clone(flags, stack_top, fn, tls, tid): fn runs in the new thread and does not return. */
 	.globl	wm_clone

@@ -195,7 +195,7 @@ wm_entry_probe:
 1:	fxsave64 (%rsp)
 2:	movq	%rbx, %rdx
 	cld
-	callq	wm_probe_run
+	callq	wm_guest_probe_run
 	movl	$0xe7, %eax
 	xorl	%edx, %edx
 	cmpb	$0, wm_xsave_works(%rip)
@@ -218,14 +218,14 @@ wm_entry_probe:
 	.size	wm_entry_probe, . - wm_entry_probe
 
 /*
- * bool wm_filter_run_float_saved(filter, payload, bytes, contexts), called from C. Filters with
+ * bool wm_guest_filter_run_float(filter, payload, bytes, contexts), called from C. Filters with
  * floats use scalar SSE2 code, which does not change the upper halves of wider registers, so it is
  * enough to save the low 128 bits of sixteen registers.
  */
-	.globl	wm_filter_run_float_saved
-	.hidden	wm_filter_run_float_saved
-	.type	wm_filter_run_float_saved, @function
-wm_filter_run_float_saved:
+	.globl	wm_guest_filter_run_float
+	.hidden	wm_guest_filter_run_float
+	.type	wm_guest_filter_run_float, @function
+wm_guest_filter_run_float:
 	pushq	%rbp
 	movq	%rsp, %rbp
 	subq	$272, %rsp
@@ -241,7 +241,7 @@ wm_filter_run_float_saved:
 	ldmxcsr	256(%rsp)
 	leave
 	retq
-	.size	wm_filter_run_float_saved, . - wm_filter_run_float_saved
+	.size	wm_guest_filter_run_float, . - wm_guest_filter_run_float
 
 /*
  * Computes the end of the memory that the record in progress may use, for put_string and put_bytes:

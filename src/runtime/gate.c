@@ -61,7 +61,7 @@ static void fill_contexts(struct hit *h, uint32_t needs)
 	if (needs & WM_FILTER_CPU)
 		h->contexts.cpu = current_cpu();
 	if (needs & WM_FILTER_TIME)
-		h->contexts.time_ns = (int64_t)wm_clock_now(WM_CLOCK_MONOTONIC);
+		h->contexts.time_ns = (int64_t)wm_guest_clock_now(WM_CLOCK_MONOTONIC);
 	if (needs & WM_FILTER_COMM)
 		(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, h->contexts.comm);
 }
@@ -77,7 +77,7 @@ static bool gate_passes(struct hit *h, const struct wm_plan_slot *p)
 		if (needs)
 			fill_contexts(h, needs);
 		yes = wm_filter_uses_float(f)
-			  ? wm_filter_run_float_saved(f, h->fields, h->bytes, &h->contexts)
+			  ? wm_guest_filter_run_float(f, h->fields, h->bytes, &h->contexts)
 			  : wm_filter_run(f, h->fields, h->bytes, &h->contexts);
 		if (yes)
 			return true;
@@ -192,7 +192,7 @@ static void gate_record(struct hit *h, struct wm_guest_session *s, const struct 
 	q += h->bytes;
 	while ((uintptr_t)q & 7)
 		*q++ = 0;
-	commit(w, q, wm_clock_now(s->clock_kind), p->id);
+	commit(w, q, wm_guest_clock_now(s->clock_kind), p->id);
 }
 
 /* Only this thread at this level writes the count, so an ordinary store suffices. */
@@ -203,7 +203,7 @@ static void gate_count(struct hit *h, struct wm_guest_session *s, const struct w
 	uint64_t *to;
 
 	while (!w->base || l->generation != s->generation || !w->end || w->base + at >= w->end) {
-		if (!wm_counts_next(s, w, l, h->thread, h->level, at))
+		if (!wm_guest_counts_next(s, w, l, h->thread, h->level, at))
 			return;
 	}
 	to = (uint64_t *)(void *)(w->base + at);
@@ -365,8 +365,8 @@ void wm_leave(void)
 		end_complex(w);
 }
 
-void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
-		  void (*dispatch)(const unsigned char *, void (*)(void), void *))
+void wm_guest_probe_run(unsigned char *slots, struct waymark_event_state *event,
+			void (*dispatch)(const unsigned char *, void (*)(void), void *))
 {
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 	struct waymark_writer *w;

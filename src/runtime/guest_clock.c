@@ -53,7 +53,7 @@ static void *vdso_symbol(const char *base, const char *wanted)
 	return NULL;
 }
 
-void wm_clock_init(void)
+void wm_guest_clock_init(void)
 {
 	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
 	if (!base)
@@ -63,7 +63,7 @@ void wm_clock_init(void)
 		*(void **)&vdso_gettime = vdso_symbol(base, "__kernel_clock_gettime");
 }
 
-uint64_t wm_clock_now(uint32_t kind)
+uint64_t wm_guest_clock_now(uint32_t kind)
 {
 	struct timespec t = {0, 0};
 

@@ -17,7 +17,7 @@
 
 static struct wm_event_entry *linked; /* newest first */
 
-enum wm_probe_kind wm_probe_kind_of(uint8_t desc_kind)
+enum wm_probe_kind wm_guest_probe_kind_of(uint8_t desc_kind)
 {
 	switch (desc_kind) {
 	case WAYMARK_KIND_MARKER:
@@ -32,7 +32,7 @@ enum wm_probe_kind wm_probe_kind_of(uint8_t desc_kind)
 
 bool wm_mark_callbacks(const struct waymark_desc *d)
 {
-	return wm_probe_kind_of(d->kind) != WM_PROBE_TYPED;
+	return wm_guest_probe_kind_of(d->kind) != WM_PROBE_TYPED;
 }
 
 static const char *mark_text(const struct waymark_desc *d, int i)
@@ -44,12 +44,12 @@ static const char *mark_text(const struct waymark_desc *d, int i)
 	return p;
 }
 
-const char *wm_desc_name(const struct waymark_desc *d)
+const char *wm_mark_desc_name(const struct waymark_desc *d)
 {
 	return mark_text(d, 1);
 }
 
-const char *wm_desc_format(const struct waymark_desc *d)
+const char *wm_mark_desc_format(const struct waymark_desc *d)
 {
 	return mark_text(d, 3);
 }
@@ -77,7 +77,7 @@ static unsigned mark_decode(const struct waymark_desc *d, const unsigned char *s
 /* A span's slots are its id and its parent's id. */
 static void run_span(const struct wm_plan *plan, const unsigned char *slots)
 {
-	const char *name = wm_desc_name(plan->mark);
+	const char *name = wm_mark_desc_name(plan->mark);
 	uint64_t id[2];
 
 	wm_mem_copy(id, slots, sizeof(id));
@@ -88,7 +88,7 @@ static void run_span(const struct wm_plan *plan, const unsigned char *slots)
 
 static void run_mark(const struct wm_plan *plan, const unsigned char *slots)
 {
-	const char *format = wm_desc_format(plan->mark);
+	const char *format = wm_mark_desc_format(plan->mark);
 	struct waymark_mark_arg args[ARGS_MAX];
 	unsigned nr = mark_decode(plan->mark, slots, args);
 
@@ -98,7 +98,7 @@ static void run_mark(const struct wm_plan *plan, const unsigned char *slots)
 
 void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots)
 {
-	if (wm_probe_kind_of(plan->mark->kind) == WM_PROBE_SPAN)
+	if (wm_guest_probe_kind_of(plan->mark->kind) == WM_PROBE_SPAN)
 		run_span(plan, slots);
 	else
 		run_mark(plan, slots);
@@ -144,8 +144,8 @@ int waymark_mark_add(struct waymark_module *module, const char *provider, const 
 
 	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
 		return -EINVAL;
-	return wm_probe_connect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
-				private_data);
+	return wm_guest_probe_connect(WM_PROBE_MARK, provider, name, format,
+				      (void (*)(void))callback, private_data);
 }
 
 int waymark_mark_remove(struct waymark_module *module, const char *provider, const char *name,
@@ -155,8 +155,8 @@ int waymark_mark_remove(struct waymark_module *module, const char *provider, con
 
 	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
 		return -EINVAL;
-	return wm_probe_disconnect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
-				   private_data);
+	return wm_guest_probe_disconnect(WM_PROBE_MARK, provider, name, format,
+					 (void (*)(void))callback, private_data);
 }
 
 /* ------------------------------------------------------------------ *

@@ -22,17 +22,17 @@ struct wm_probe;
  */
 enum wm_probe_kind { WM_PROBE_TYPED, WM_PROBE_MARK, WM_PROBE_SPAN };
 
-enum wm_probe_kind wm_probe_kind_of(uint8_t desc_kind);
+enum wm_probe_kind wm_guest_probe_kind_of(uint8_t desc_kind);
 
 /* probe.c: `prototype` is a marker's format. Return 0 or -errno. Both take the lock. */
-int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
-		     const char *prototype, void (*fn)(void), void *data);
-int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
-			const char *prototype, void (*fn)(void), void *data);
+int wm_guest_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
+			   const char *prototype, void (*fn)(void), void *data);
+int wm_guest_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
+			      const char *prototype, void (*fn)(void), void *data);
 
 /* Strings of a description. registry.c has checked the description. */
-const char *wm_desc_name(const struct waymark_desc *d);
-const char *wm_desc_format(const struct waymark_desc *d); /* the format of a marker */
+const char *wm_mark_desc_name(const struct waymark_desc *d);
+const char *wm_mark_desc_format(const struct waymark_desc *d); /* the format of a marker */
 
 /*
  * Splits "provider:name". A name without provider gets the provider of the registering unit, else

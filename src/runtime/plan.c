@@ -199,7 +199,7 @@ static void plan_compute(struct wm_event_entry *e)
 		any = any || p->slot[k].on;
 	}
 	p->mark = wm_mark_callbacks(e->desc) ? e->desc : NULL;
-	p->nr_probes = wm_probe_fill(e, p->probe, WM_PROBES_MAX);
+	p->nr_probes = wm_guest_probe_fill(e, p->probe, WM_PROBES_MAX);
 	find_quick(p);
 	p->nr_probes += wm_link_fill(e, p->probe + p->nr_probes, WM_PROBES_MAX - p->nr_probes);
 	e->next_plan = NULL;

@@ -43,10 +43,10 @@ static uint32_t probe_join_name(char *to, const char *provider, const char *name
 	return (uint32_t)(a + 1 + b);
 }
 
-uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most)
+uint32_t wm_guest_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most)
 {
-	enum wm_probe_kind kind = wm_probe_kind_of(e->desc->kind);
-	uint64_t format = kind == WM_PROBE_MARK ? hash_text(wm_desc_format(e->desc)) : 0;
+	enum wm_probe_kind kind = wm_guest_probe_kind_of(e->desc->kind);
+	uint64_t format = kind == WM_PROBE_MARK ? hash_text(wm_mark_desc_format(e->desc)) : 0;
 	uint32_t n = 0;
 
 	for (const struct wm_registration *r = wm_rt.probes; r && n < most; r = r->next) {
@@ -84,7 +84,7 @@ static bool other_format(const struct wm_registration *wanted)
 		if (e->name_bytes != wanted->bytes || e->desc->kind != WAYMARK_KIND_MARKER ||
 		    !e->refs || wm_mem_differ(e->provider, wanted->name, wanted->bytes))
 			continue;
-		if (hash_text(wm_desc_format(e->desc)) == wanted->prototype)
+		if (hash_text(wm_mark_desc_format(e->desc)) == wanted->prototype)
 			return false;
 		other = true;
 	}
@@ -150,8 +150,8 @@ static bool probe_fill(struct wm_registration *r, enum wm_probe_kind kind, const
 	return r->bytes && fn && wm_runtime_ready();
 }
 
-int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
-		     const char *prototype, void (*fn)(void), void *data)
+int wm_guest_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
+			   const char *prototype, void (*fn)(void), void *data)
 {
 	struct wm_registration wanted;
 	int err;
@@ -164,8 +164,8 @@ int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *
 	return err;
 }
 
-int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
-			const char *prototype, void (*fn)(void), void *data)
+int wm_guest_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
+			      const char *prototype, void (*fn)(void), void *data)
 {
 	struct wm_registration gone, *r;
 	int ret = -ENOENT;
@@ -190,13 +190,13 @@ int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const cha
 int waymark_probe_add(const char *provider, const char *name, const char *prototype,
 		      void (*fn)(void), void *private_data)
 {
-	return wm_probe_connect(WM_PROBE_TYPED, provider, name, prototype, fn, private_data);
+	return wm_guest_probe_connect(WM_PROBE_TYPED, provider, name, prototype, fn, private_data);
 }
 
 int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
 			 void *private_data)
 {
-	return wm_probe_disconnect(WM_PROBE_TYPED, provider, name, "", fn, private_data);
+	return wm_guest_probe_disconnect(WM_PROBE_TYPED, provider, name, "", fn, private_data);
 }
 
 void waymark_rt_synchronize(void)

@@ -277,7 +277,7 @@ static void registry_fill(struct waymark_module *abi)
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
 	    wm_entry_probe(void), wm_entry_leave(void), wm_entry_put_string(void),
 	    wm_entry_put_bytes(void), wm_entry_put_chars(void), wm_entry_span(void);
-	abi->writer_offset = wm_writer_offset();
+	abi->writer_offset = wm_guest_writer_offset();
 	abi->slow = wm_entry_slow;
 	abi->enter = wm_entry_enter;
 	abi->gate = wm_entry_gate;

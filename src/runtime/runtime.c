@@ -20,7 +20,7 @@
 struct wm_runtime wm_rt;
 WM_GUEST_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
-intptr_t wm_writer_offset(void)
+intptr_t wm_guest_writer_offset(void)
 {
 	uintptr_t thread_pointer;
 #if defined(__x86_64__)
@@ -104,7 +104,7 @@ static void runtime_set_up(void)
 	const char *nopatch = getenv("WAYMARK_NOPATCH");
 
 	wm_registry_init();
-	wm_clock_init();
+	wm_guest_clock_init();
 	find_xsave();
 	if (!wm_rt.hash || wm_thread_init() < 0)
 		return; /* without thread blocks nothing works: all sites stay dormant */

@@ -179,15 +179,15 @@ void wm_agent_stop_in_child(void);
 void wm_enable_from_environment(const char *globs);
 
 /* probe.c: adds the callbacks that are registered for an event. Locked. */
-uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
+uint32_t wm_guest_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
 
 /* The clock of the gate, for sessions whose clock is not the cycle counter. */
-uint64_t wm_clock_now(uint32_t kind);
-void wm_clock_init(void);
+uint64_t wm_guest_clock_now(uint32_t kind);
+void wm_guest_clock_init(void);
 
 /* runtime.c */
 bool wm_runtime_ready(void);
-intptr_t wm_writer_offset(void);
+intptr_t wm_guest_writer_offset(void);
 void wm_runtime_forked(void); /* called from the first slow path in a child */
 void wm_runtime_attach(void); /* handles a pending attach request. Locked. */
 /*
@@ -207,9 +207,9 @@ unsigned char *wm_enter(struct waymark_writer *w);
 void wm_leave(void);
 void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp, uintptr_t ip);
-void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
-		  void (*dispatch)(const unsigned char *, void (*)(void), void *));
-bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *payload,
+void wm_guest_probe_run(unsigned char *slots, struct waymark_event_state *event,
+			void (*dispatch)(const unsigned char *, void (*)(void), void *));
+bool wm_guest_filter_run_float(const struct wm_filter *f, const unsigned char *payload,
 			       size_t bytes, const struct wm_filter_contexts *contexts);
 extern uint32_t wm_xsave_bytes WM_HIDDEN;
 extern uint8_t wm_xsave_works WM_HIDDEN;
@@ -220,7 +220,7 @@ void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);
 /* The same for a session that counts: gets a chunk that extends beyond `at`. */
-bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
-		    const struct wm_thread *t, unsigned level, uint32_t at);
+bool wm_guest_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
+			  const struct wm_thread *t, unsigned level, uint32_t at);
 
 #endif

@@ -207,7 +207,7 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 	o->mode = h->pool_mode;
 	o->clock_kind = s->clock_kind;
 	o->pid = wm_sys_pid();
-	o->start_clock = wm_clock_now(s->clock_kind);
+	o->start_clock = wm_guest_clock_now(s->clock_kind);
 	if (!fit_file_limit(o))
 		return -EFBIG;
 	s->pool_bytes = wm_pool_size(o);

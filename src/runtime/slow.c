@@ -100,7 +100,7 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 	struct wm_thread *t = wm_thread_of(w);
 
 	if (!w->step) {
-		if (wm_writer_is_null(w) || !wm_thread_owned(t) || wm_thread_forked())
+		if (wm_guest_writer_is_null(w) || !wm_thread_owned(t) || wm_thread_forked())
 			return slow_join(w, (uintptr_t)__builtin_frame_address(0));
 		w = wm_thread_take_back(w);
 		if (w->step)
@@ -125,7 +125,8 @@ struct want {
 
 static int64_t slow_take(struct want *n, bool small)
 {
-	return wm_pool_take(n->pool, small, n->tid, n->level, wm_clock_now(n->session->clock_kind));
+	return wm_pool_take(n->pool, small, n->tid, n->level,
+			    wm_guest_clock_now(n->session->clock_kind));
 }
 
 /* Block mode: sleeps until the reader has made room or seems to be dead. */
@@ -269,8 +270,8 @@ static void count_in(const struct want *n, struct waymark_writer *w, struct wm_l
 	wm_store_relaxed(&w->end, base + 8 * words);
 }
 
-bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
-		    const struct wm_thread *t, unsigned level, uint32_t at)
+bool wm_guest_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
+			  const struct wm_thread *t, unsigned level, uint32_t at)
 {
 	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
 	bool mine = w->base && l->generation == n.generation;

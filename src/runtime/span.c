@@ -77,7 +77,7 @@ static struct wm_thread *self(void)
 	struct waymark_writer *w = wm_current;
 	struct wm_thread *t = wm_thread_of(w);
 
-	if (!wm_writer_is_null(w) && t->tid && !wm_thread_forked())
+	if (!wm_guest_writer_is_null(w) && t->tid && !wm_thread_forked())
 		return t;
 	if (wm_thread_forked())
 		wm_runtime_forked();
@@ -99,7 +99,7 @@ static struct wm_spans *spans_of(struct wm_thread *t)
 		s = wm_sys_map(STACK_BYTES);
 		if (!s)
 			return NULL;
-		s->next = wm_clock_now(WM_CLOCK_MONOTONIC) >> 10 << 48 | index << 32 | 1;
+		s->next = wm_guest_clock_now(WM_CLOCK_MONOTONIC) >> 10 << 48 | index << 32 | 1;
 		wm_fence_signal();
 		if (all[index]) { /* a signal handler was faster */
 			wm_sys_unmap(s, STACK_BYTES);
@@ -190,7 +190,7 @@ static uint64_t span_now(void)
 	for (unsigned k = WM_SLOTS; k-- > 0;)
 		if (wm_load_acquire(&wm_rt.session[k].active))
 			kind = wm_rt.session[k].clock_kind;
-	return wm_clock_now(kind);
+	return wm_guest_clock_now(kind);
 }
 
 uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
@@ -233,8 +233,8 @@ int waymark_span_add(struct waymark_module *module, const char *provider, const 
 
 	if (!name || !wm_mark_name(module, provider, &name, own, &provider))
 		return -EINVAL;
-	return wm_probe_connect(WM_PROBE_SPAN, provider, name, "", (void (*)(void))callback,
-				private_data);
+	return wm_guest_probe_connect(WM_PROBE_SPAN, provider, name, "", (void (*)(void))callback,
+				      private_data);
 }
 
 int waymark_span_remove(struct waymark_module *module, const char *provider, const char *name,
@@ -244,6 +244,6 @@ int waymark_span_remove(struct waymark_module *module, const char *provider, con
 
 	if (!name || !wm_mark_name(module, provider, &name, own, &provider))
 		return -EINVAL;
-	return wm_probe_disconnect(WM_PROBE_SPAN, provider, name, "", (void (*)(void))callback,
-				   private_data);
+	return wm_guest_probe_disconnect(WM_PROBE_SPAN, provider, name, "",
+					 (void (*)(void))callback, private_data);
 }

@@ -190,7 +190,7 @@ void wm_guest_session_say_module(struct wm_guest_session *s, const struct wm_gue
 
 	if (!msg)
 		return;
-	msg->clock = wm_clock_now(s->clock_kind);
+	msg->clock = wm_guest_clock_now(s->clock_kind);
 	msg->base = m->bias;
 	msg->start = m->start;
 	msg->bytes = m->end - m->start;

@@ -409,7 +409,7 @@ static bool passed(struct wm_thread *t, uint32_t tid, uint64_t deadline)
 			pending += !has_ended(t, l, &seen[l]);
 		if (!pending || wm_load_acquire(&t->tid) != tid || is_dead(tid))
 			return true;
-		if (wm_clock_now(WM_CLOCK_MONOTONIC) >= deadline)
+		if (wm_guest_clock_now(WM_CLOCK_MONOTONIC) >= deadline)
 			return false;
 		if (++naps == 100)
 			kick(t);
@@ -421,7 +421,7 @@ bool wm_thread_quiesce(unsigned ms)
 {
 	uint32_t used = table ? wm_load_acquire(&thread_head()->used) : 0;
 	uint32_t self = wm_sys_tid();
-	uint64_t deadline = wm_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
+	uint64_t deadline = wm_guest_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
 	bool all = true;
 
 	/*
@@ -456,7 +456,7 @@ void wm_thread_before_fork(void)
 	unsigned levels = wm_level_of(wm_current);
 	struct wm_thread_shadow *s;
 
-	if (wm_writer_is_null(wm_current) || !levels || !wm_thread_owned(t))
+	if (wm_guest_writer_is_null(wm_current) || !levels || !wm_thread_owned(t))
 		return; /* nearly always */
 	if (!shadows)
 		shadows = wm_sys_map((size_t)WM_THREADS_MAX * sizeof(*shadows));
@@ -476,7 +476,7 @@ bool wm_thread_after_fork(void)
 	struct wm_thread *t = wm_thread_of(wm_current);
 	struct wm_thread_shadow *s;
 
-	if (!shadows || wm_writer_is_null(wm_current))
+	if (!shadows || wm_guest_writer_is_null(wm_current))
 		return false;
 	s = &shadows[index_of(t)];
 	if (t->tid) { /* this is the parent */
@@ -495,7 +495,7 @@ bool wm_thread_after_fork(void)
 
 bool wm_thread_leave_behind(void)
 {
-	if (wm_writer_is_null(wm_current) || !wm_level_of(wm_current))
+	if (wm_guest_writer_is_null(wm_current) || !wm_level_of(wm_current))
 		return false;
 	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* the next owner must not get them */
 	thread_head()->haunted = 1;
@@ -513,7 +513,7 @@ unsigned wm_thread_swallowed(const struct waymark_writer *w)
 	struct wm_thread_shadow *s;
 	unsigned n = 0;
 
-	if (!shadows || wm_writer_is_null(w) || wm_thread_owned(t))
+	if (!shadows || wm_guest_writer_is_null(w) || wm_thread_owned(t))
 		return 0;
 	s = &shadows[index_of(t)];
 	for (unsigned l = 0; l < s->levels; l++) {

@@ -76,7 +76,7 @@ _Static_assert(sizeof(struct wm_thread) <= WM_THREAD_BYTES, "a thread's block");
 extern __thread struct waymark_writer *wm_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-static inline bool wm_writer_is_null(const struct waymark_writer *w)
+static inline bool wm_guest_writer_is_null(const struct waymark_writer *w)
 {
 	extern struct wm_thread wm_null_thread __attribute__((visibility("hidden")));
 	return w == wm_null_thread.writer;

@@ -24,7 +24,7 @@ static int kernel_code_find_function(const struct wm_code *c, const struct wm_mo
 				     struct wm_diag *diag)
 {
 	uint64_t moved =
-	    m->kind == WM_MODULE_KERNEL && m->kernel ? wm_kernel_moved(c, m->kernel) : 0;
+	    m->kind == WM_MODULE_KERNEL && m->kernel ? wm_symbols_kernel_moved(c, m->kernel) : 0;
 
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->symbols[i].start == s->start - moved &&
@@ -84,8 +84,9 @@ static int load_kallsyms(struct wm_code *c, const char *path, struct wm_diag *di
 	return err;
 }
 
-int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, const char *kallsyms,
-			const char *kcore, struct wm_kernel_code *ret, struct wm_diag *diag)
+int wm_symbols_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s,
+				const char *kallsyms, const char *kcore, struct wm_kernel_code *ret,
+				struct wm_diag *diag)
 {
 	struct wm_elf *core = NULL;
 	struct wm_code names;
@@ -120,8 +121,9 @@ static bool kernel_code_has_code(const struct wm_elf *e, uint64_t address)
 	return true;
 }
 
-int wm_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
-			  const struct wm_elf *e, struct wm_kernel_code *ret, struct wm_diag *diag)
+int wm_symbols_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
+				  const struct wm_elf *e, struct wm_kernel_code *ret,
+				  struct wm_diag *diag)
 {
 	struct wm_code names;
 	uint64_t address;
@@ -153,27 +155,28 @@ static int read_vmlinux(const struct wm_module *m, const struct wm_symbol *s,
 		return wm_diag_set(diag, err, NULL, -1, "no vmlinux of that build on this machine");
 	err = -ENOENT;
 	if (files.image)
-		err = wm_kernel_code_linked(m, s, files.image, ret, diag);
+		err = wm_symbols_kernel_code_linked(m, s, files.image, ret, diag);
 	if (err && err != -ENOMEM && files.debug)
-		err = wm_kernel_code_linked(m, s, files.debug, ret, diag);
+		err = wm_symbols_kernel_code_linked(m, s, files.debug, ret, diag);
 	wm_module_close(&files);
 	return err;
 }
 
-int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
-		   const struct wm_module_places *places, struct wm_kernel_code *ret,
-		   struct wm_diag *diag)
+int wm_symbols_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
+			   const struct wm_module_places *places, struct wm_kernel_code *ret,
+			   struct wm_diag *diag)
 {
 	struct wm_diag live = {.sentence = "another kernel is running"}, linked = {0};
 	const unsigned char *id;
-	uint32_t id_bytes = wm_kernel_build(m, &id);
+	uint32_t id_bytes = wm_symbols_kernel_build(m, &id);
 	int err = -ENOENT;
 
 	if (!id_bytes)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "the trace does not record the kernel's build");
-	if (wm_kernel_runs(id, id_bytes))
-		err = wm_kernel_code_live(m, s, "/proc/kallsyms", "/proc/kcore", ret, &live);
+	if (wm_symbols_kernel_runs(id, id_bytes))
+		err =
+		    wm_symbols_kernel_code_live(m, s, "/proc/kallsyms", "/proc/kcore", ret, &live);
 	if (err && err != -ENOMEM && m->kind == WM_MODULE_KERNEL)
 		err = read_vmlinux(m, s, places, id, id_bytes, ret, &linked);
 	if (!err || err == -ENOMEM)

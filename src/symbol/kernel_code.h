@@ -22,9 +22,9 @@ struct wm_kernel_code {
  * -ENOMEM, or another -errno with `diag` that says what is missing and how
  * to get it.
  */
-int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
-		   const struct wm_module_places *places, struct wm_kernel_code *ret,
-		   struct wm_diag *diag);
+int wm_symbols_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
+			   const struct wm_module_places *places, struct wm_kernel_code *ret,
+			   struct wm_diag *diag);
 
 /*
  * Reads from the memory of a running kernel, described by the files `kallsyms`
@@ -32,11 +32,13 @@ int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
  * must differ from the recorded one by the same distance as the whole
  * kernel's.
  */
-int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, const char *kallsyms,
-			const char *kcore, struct wm_kernel_code *ret, struct wm_diag *diag);
+int wm_symbols_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s,
+				const char *kallsyms, const char *kcore, struct wm_kernel_code *ret,
+				struct wm_diag *diag);
 
 /* Reads from a vmlinux file, in which addresses are those of the link. */
-int wm_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
-			  const struct wm_elf *e, struct wm_kernel_code *ret, struct wm_diag *diag);
+int wm_symbols_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
+				  const struct wm_elf *e, struct wm_kernel_code *ret,
+				  struct wm_diag *diag);
 
 #endif

@@ -113,7 +113,8 @@ static int drop_world(void **state)
 
 static int ask(struct world *w)
 {
-	return wm_kernel_code_live(&w->module, &w->symbol, w->names, w->core, &w->code, &w->diag);
+	return wm_symbols_kernel_code_live(&w->module, &w->symbol, w->names, w->core, &w->code,
+					   &w->diag);
 }
 
 static void a_kernel_that_moved_is_read_where_it_is(void **state)

@@ -144,7 +144,7 @@ static int kernel_symbols_load_file(struct wm_module_symbols *t, const char *pat
 	return err ? err : wm_kallsyms_parse(&t->code, text, bytes);
 }
 
-bool wm_kernel_runs(const unsigned char *id, uint32_t id_bytes)
+bool wm_symbols_kernel_runs(const unsigned char *id, uint32_t id_bytes)
 {
 	bool is = false;
 	char *notes;
@@ -187,7 +187,7 @@ static int load_cached(struct wm_module_symbols *t, const char *cache, const uns
 	return kernel_symbols_load_file(t, path);
 }
 
-uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id)
+uint32_t wm_symbols_kernel_build(const struct wm_module *m, const unsigned char **ret_id)
 {
 	*ret_id = m->build_id;
 	if (m->kind == WM_MODULE_KERNEL && m->build_id_bytes)
@@ -203,7 +203,7 @@ uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id
 	return 0;
 }
 
-uint64_t wm_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark)
+uint64_t wm_symbols_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark)
 {
 	for (size_t i = 0; mark->address && i < c->nr; i++)
 		if (!strcmp(c->symbols[i].name, mark->name))
@@ -302,7 +302,7 @@ static int load_running(struct wm_module_symbols *t, const struct wm_module *m,
 			const struct wm_symbols_options *options, const unsigned char *id,
 			uint32_t id_bytes)
 {
-	bool is = wm_kernel_runs(id, id_bytes);
+	bool is = wm_symbols_kernel_runs(id, id_bytes);
 	int err;
 
 	if (!is && (kernel_symbols_is_build(id, id_bytes) || !seems_to_run(m)))
@@ -321,7 +321,7 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 			   const struct wm_symbols_options *options)
 {
 	const unsigned char *id;
-	uint32_t id_bytes = wm_kernel_build(m, &id);
+	uint32_t id_bytes = wm_symbols_kernel_build(m, &id);
 	int err = load_trace(t, m);
 
 	if (err && err != -ENOMEM)

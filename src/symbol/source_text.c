@@ -22,13 +22,13 @@ struct wm_source_text {
 	uint32_t nr;
 };
 
-int wm_source_text_create(struct wm_source_text **ret)
+int wm_lines_text_create(struct wm_source_text **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void wm_source_text_destroy(struct wm_source_text *s)
+void wm_lines_text_destroy(struct wm_source_text *s)
 {
 	for (uint32_t i = 0; s && i < s->nr; i++) {
 		free(s->files[i].name);
@@ -72,7 +72,7 @@ static void source_text_load(struct file *f)
 		(void)close(fd);
 }
 
-const char *wm_source_text_line(struct wm_source_text *s, const char *file, uint32_t line)
+const char *wm_lines_text_get(struct wm_source_text *s, const char *file, uint32_t line)
 {
 	struct file *f = s->files;
 	uint32_t i = 0;

@@ -10,13 +10,13 @@
 
 struct wm_source_text;
 
-int wm_source_text_create(struct wm_source_text **ret); /* 0 or -ENOMEM */
-void wm_source_text_destroy(struct wm_source_text *s);  /* accepts NULL */
+int wm_lines_text_create(struct wm_source_text **ret); /* 0 or -ENOMEM */
+void wm_lines_text_destroy(struct wm_source_text *s);  /* accepts NULL */
 
 /*
  * Returns a line (the first is 1) without its newline and leading blanks, valid as long as `s`;
  * NULL: the file is not on this machine, or is shorter.
  */
-const char *wm_source_text_line(struct wm_source_text *s, const char *file, uint32_t line);
+const char *wm_lines_text_get(struct wm_source_text *s, const char *file, uint32_t line);
 
 #endif

@@ -165,7 +165,7 @@ static void symbols_add_table(struct wm_symbols *s, struct wm_module *m,
 			      struct wm_module_symbols *t)
 {
 	if (is_kernel(m) && t->why == WM_NAMED)
-		t->moved = wm_kernel_moved(&t->code, m->kernel);
+		t->moved = wm_symbols_kernel_moved(&t->code, m->kernel);
 	t->next = s->all;
 	s->all = t;
 	m->symbols = t;

@@ -61,13 +61,13 @@ int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes);
  * Gets the build-id of the kernel itself, also when `m` is a module of the kernel. Returns its
  * size; 0: unknown.
  */
-uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id);
+uint32_t wm_symbols_kernel_build(const struct wm_module *m, const unsigned char **ret_id);
 
 /* Returns whether the running kernel has that build-id. */
-bool wm_kernel_runs(const unsigned char *id, uint32_t id_bytes);
+bool wm_symbols_kernel_runs(const unsigned char *id, uint32_t id_bytes);
 
 /* Returns the difference between the recorded addresses of the kernel and those in `c`. */
-uint64_t wm_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark);
+uint64_t wm_symbols_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark);
 
 /*
  * Opens the vmlinux file with that build-id, if debug information of it is installed. 0 or -ENOENT.

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void wm_event_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret)
+void wm_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret)
 {
 	static const enum wm_part parts[] = {WM_PART_CONTEXT, WM_PART_STREAM_CONTEXT};
 	static const char *const names[] = {"procname", "comm"};
@@ -17,18 +17,18 @@ void wm_event_comm_bind(const struct wm_event_type *type, struct wm_field_ref *r
 	*ret = (struct wm_field_ref){0};
 }
 
-const char *wm_event_comm_of_thread(const struct wm_trace *t, const struct wm_event *e)
+const char *wm_comm_of_thread(const struct wm_trace *t, const struct wm_event *e)
 {
 	const char *comm = t->ops->comm ? t->ops->comm(t, e) : "", *word;
 
 	if (comm[0] || !e->stream)
 		return comm;
-	word = wm_stream_word(t, e->stream, "procname");
+	word = wm_trace_stream_word(t, e->stream, "procname");
 	return word ? word : "";
 }
 
-const char *wm_event_comm(const struct wm_trace *t, const struct wm_field_ref *context,
-			  const struct wm_event *e, size_t *ret_bytes)
+const char *wm_comm_of_event(const struct wm_trace *t, const struct wm_field_ref *context,
+			     const struct wm_event *e, size_t *ret_bytes)
 {
 	const struct wm_item *item = context->type ? wm_field_ref_item(context, e) : NULL;
 	const char *comm;
@@ -37,7 +37,7 @@ const char *wm_event_comm(const struct wm_trace *t, const struct wm_field_ref *c
 		*ret_bytes = item->count;
 		return item->text;
 	}
-	comm = wm_event_comm_of_thread(t, e);
+	comm = wm_comm_of_thread(t, e);
 	*ret_bytes = strlen(comm);
 	return comm;
 }

@@ -18,17 +18,17 @@
  * Binds `ret` to the context that holds the thread's name; its type is NULL when there is no such
  * context.
  */
-void wm_event_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret);
+void wm_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret);
 
 /*
  * Returns the name and its length; "" and 0 when the trace does not have it. The bytes
  * are not NUL-terminated and remain valid as long as the event and the trace. When the
  * event's contexts were not decoded (wm_want.no_parts), source 1 is skipped.
  */
-const char *wm_event_comm(const struct wm_trace *t, const struct wm_field_ref *context,
-			  const struct wm_event *e, size_t *ret_bytes);
+const char *wm_comm_of_event(const struct wm_trace *t, const struct wm_field_ref *context,
+			     const struct wm_event *e, size_t *ret_bytes);
 
-/* Like wm_event_comm(), but uses only sources 2 and 3; the result is NUL-terminated. */
-const char *wm_event_comm_of_thread(const struct wm_trace *t, const struct wm_event *e);
+/* Like wm_comm_of_event(), but uses only sources 2 and 3; the result is NUL-terminated. */
+const char *wm_comm_of_thread(const struct wm_trace *t, const struct wm_event *e);
 
 #endif

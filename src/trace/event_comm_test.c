@@ -41,8 +41,8 @@ static void expect(const struct wm_trace *t, struct named *n, const char *name)
 	const char *comm;
 	size_t bytes;
 
-	wm_event_comm_bind(&n->type, &ref);
-	comm = wm_event_comm(t, &ref, &n->event, &bytes);
+	wm_comm_bind(&n->type, &ref);
+	comm = wm_comm_of_event(t, &ref, &n->event, &bytes);
 	assert_int_equal(bytes, strlen(name));
 	assert_memory_equal(comm, name, bytes);
 }

@@ -211,7 +211,7 @@ static int event_select_bind_trace(struct wm_select *s, struct wm_trace *trace, 
 	if (!t->types || !t->common || !t->comms || !t->wanted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < trace->nr_types && !err; i++) {
-		wm_event_comm_bind(trace->types[i], &t->comms[i]);
+		wm_comm_bind(trace->types[i], &t->comms[i]);
 		err = event_select_bind_type(s, t, i, b);
 		all &= t->wanted[i];
 	}
@@ -259,7 +259,7 @@ static void fill_comm(const struct wm_select_trace *t, const struct wm_event *e,
 {
 	size_t bytes;
 
-	c->comm = wm_event_comm(t->trace, &t->comms[e->type->index], e, &bytes);
+	c->comm = wm_comm_of_event(t->trace, &t->comms[e->type->index], e, &bytes);
 	c->comm_bytes = (uint32_t)bytes;
 	if (bytes)
 		c->known |= WM_FILTER_COMM;

@@ -128,7 +128,7 @@ static int wait_next(struct wm_merge *m, struct progress *l)
 
 	for (; l->at < lane->end; l->at++) {
 		struct entry e = {.lane = l};
-		const struct wm_packet *p = wm_lane_packet(m->timeline, lane, l->at, &e.key);
+		const struct wm_packet *p = wm_timeline_packet(m->timeline, lane, l->at, &e.key);
 
 		if (p->begin_ns >= m->end_ns && !lane->chained && m->end_ns != INT64_MAX)
 			return 0; /* the following packets are outside too */
@@ -241,7 +241,7 @@ static int open_first(struct wm_merge *m)
 	if (!o)
 		return -ENOMEM;
 	o->lane = e.lane;
-	o->packet = wm_lane_packet(m->timeline, e.lane->lane, e.lane->at++, &index);
+	o->packet = wm_timeline_packet(m->timeline, e.lane->lane, e.lane->at++, &index);
 	o->batch.nr_events = o->at = 0;
 	o->told = false;
 	o->last_ns = INT64_MIN;
@@ -303,7 +303,7 @@ static int merge_start(struct wm_merge *m)
 	}
 	for (uint32_t i = 0; i < tl->nr_lanes && !err; i++) {
 		m->lanes[i].lane = &tl->lanes[i];
-		m->lanes[i].at = wm_lane_find(tl, &tl->lanes[i], m->begin_ns);
+		m->lanes[i].at = wm_timeline_find(tl, &tl->lanes[i], m->begin_ns);
 		err = wait_next(m, &m->lanes[i]);
 	}
 	return err;

@@ -210,7 +210,8 @@ const char *wm_trace_word(const struct wm_trace *t, const char *key)
 	return find_word(t->words, t->nr_words, key);
 }
 
-const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key)
+const char *wm_trace_stream_word(const struct wm_trace *t, const struct wm_stream *s,
+				 const char *key)
 {
 	const char *own = s->origin ? find_word(s->origin->words, s->origin->nr_words, key) : NULL;
 

@@ -313,7 +313,7 @@ struct wm_trace {
 	bool incomplete;         /* the tracer is still writing the trace, or was killed */
 };
 
-void wm_trace_close(struct wm_trace *t); /* wm_trace_open() in read/open.h opens a trace */
+void wm_trace_close(struct wm_trace *t); /* wm_read_open() in read/open.h opens a trace */
 
 /*
  * The symbols of the traced kernel, lines as in /proc/kallsyms; the text belongs to the trace. 0;
@@ -369,7 +369,8 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 			const void *build_id, uint32_t build_id_bytes, bool kernel);
 
 /* Returns the property `key` of the stream's origin, else of the trace, else NULL. */
-const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key);
+const char *wm_trace_stream_word(const struct wm_trace *t, const struct wm_stream *s,
+				 const char *key);
 
 /* Makes room for one more event and `nr_items` more items; false: out of memory. */
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items);

@@ -17,7 +17,7 @@ static int task_state_bind_trace(struct wm_state_trace *st, struct wm_trace *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++) {
 		wm_role_bind(t->types[i], &st->roles[i]);
-		wm_event_comm_bind(t->types[i], &st->names[i]);
+		wm_comm_bind(t->types[i], &st->names[i]);
 	}
 	return 0;
 }
@@ -117,7 +117,7 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 
 	its.pid = task->pid;
 	its.tid = task->tid;
-	comm = wm_event_comm_of_thread(t, &its);
+	comm = wm_comm_of_thread(t, &its);
 	id = comm[0] ? wm_names_id(&s->names, comm, strlen(comm)) : 0;
 
 	task->asked = true;

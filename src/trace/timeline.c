@@ -150,14 +150,14 @@ void wm_timeline_destroy(struct wm_timeline *l)
 	free(l);
 }
 
-uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns)
+uint64_t wm_timeline_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns)
 {
 	uint64_t index;
 
 	if (!lane->ends_rise)
 		return lane->first;
 	return WM_SEARCH(lane->first, lane->end, i,
-			 wm_lane_packet(l, lane, i, &index)->end_ns < ns);
+			 wm_timeline_packet(l, lane, i, &index)->end_ns < ns);
 }
 
 /* --- slices -------------------------------------------------------------------------- */

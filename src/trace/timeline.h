@@ -35,9 +35,9 @@ int wm_timeline_create(struct wm_trace *const *traces, uint32_t nr_traces,
 		       struct wm_timeline **ret);
 void wm_timeline_destroy(struct wm_timeline *l);
 
-static inline const struct wm_packet *wm_lane_packet(const struct wm_timeline *l,
-						     const struct wm_lane *lane, uint64_t i,
-						     uint64_t *ret_index)
+static inline const struct wm_packet *wm_timeline_packet(const struct wm_timeline *l,
+							 const struct wm_lane *lane, uint64_t i,
+							 uint64_t *ret_index)
 {
 	*ret_index = lane->order ? lane->order[i] : i;
 	return &l->traces[lane->trace]->packets[*ret_index];
@@ -47,7 +47,7 @@ static inline const struct wm_packet *wm_lane_packet(const struct wm_timeline *l
  * Returns the first packet that may overlap a window beginning at `ns`: all earlier packets end
  * before it.
  */
-uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns);
+uint64_t wm_timeline_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns);
 
 /*
  * Divides [begin, end) into slices of about `bytes` bytes, at the begins of packets: slice i is

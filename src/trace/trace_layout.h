@@ -56,12 +56,12 @@ static_assert(offsetof(struct wm_packet_frame, pid) == WM_FRAME_BYTES_PLAIN, "on
 #define WM_RECORD_ALIGN        8u
 #define WM_RECORD_TIME_BITS    48 /* header = clock << 16 | id */
 
-static inline uint16_t wm_record_id(uint64_t header)
+static inline uint16_t wm_header_id(uint64_t header)
 {
 	return (uint16_t)header;
 }
 
-static inline uint64_t wm_record_header(uint16_t id, uint64_t clock)
+static inline uint64_t wm_header_make(uint16_t id, uint64_t clock)
 {
 	return clock << 16 | id;
 }
@@ -70,7 +70,7 @@ static inline uint64_t wm_record_header(uint16_t id, uint64_t clock)
  * The full clock value of a record: the lowest value >= `before` whose low 48 bits are the
  * header's.
  */
-static inline uint64_t wm_record_clock(uint64_t header, uint64_t before)
+static inline uint64_t wm_header_clock(uint64_t header, uint64_t before)
 {
 	uint64_t low = header >> 16, mask = ((uint64_t)1 << WM_RECORD_TIME_BITS) - 1;
 	uint64_t clock = (before & ~mask) | low;

@@ -37,29 +37,30 @@ struct wm_count_layout {
 };
 
 /* Widens the layout to fit these rows. */
-void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr);
+void wm_view_count_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr);
 
-void wm_count_text_head(FILE *out, const struct wm_count_layout *l);
+void wm_view_count_head(FILE *out, const struct wm_count_layout *l);
 /*
  * `time_ns` is shown when the layout has that column. Omits rows that were not
  * counted, and minor rows with 0 events; the last line says how many minor
  * rows were omitted.
  */
-void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
-		   const struct wm_count_row *rows, size_t nr);
+void wm_view_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
+			const struct wm_count_row *rows, size_t nr);
 
 /*
  * Prints one line per row, with the fields of `perf stat -x`:
  * [time,][where,]value,unit,event,[spread,]time it ran in ns,percent of the
  * time it ran. Rows that were not counted have the value "<not counted>".
  */
-void wm_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
-			const struct wm_count_row *rows, size_t nr);
+void wm_view_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
+			     const struct wm_count_row *rows, size_t nr);
 
 /* Writes the rows as an array of objects under `key`. */
-void wm_count_json(struct wm_json *j, const char *key, const struct wm_count_row *rows, size_t nr);
+void wm_view_count_json(struct wm_json *j, const char *key, const struct wm_count_row *rows,
+			size_t nr);
 
 /* Formats a number as "1,234,567"; buf must have 32 bytes. */
-const char *wm_count_digits(uint64_t value, char *buf);
+const char *wm_view_count_digits(uint64_t value, char *buf);
 
 #endif

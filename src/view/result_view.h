@@ -19,15 +19,15 @@ struct wm_result_view {
 };
 
 /* Writes the notes as lines "# ...", then the tables. */
-void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
+void wm_view_result_text(struct wm_text *t, const struct wm_result *r,
 			 const struct wm_result_view *v);
 
 /* Writes {"analysis", "notes": [...], "tables": [...]}; rows contain "calls" and "parts". */
-void wm_result_view_json(FILE *out, const struct wm_result *r);
+void wm_view_result_json(FILE *out, const struct wm_result *r);
 /* writes the same on one line */
-void wm_result_view_json_line(FILE *out, const struct wm_result *r);
+void wm_view_result_json_line(FILE *out, const struct wm_result *r);
 
 /* Writes one cell as text for users, with control bytes escaped. */
-void wm_result_view_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c);
+void wm_view_result_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c);
 
 #endif

@@ -25,7 +25,7 @@ static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
     [WM_KERNEL_TASK_COUNTERS] = WM_STREAM_KIND_TASK_COUNTERS,
 };
 
-int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
+int wm_stream_kernel_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
 			    struct wm_kernel_stream **ret)
 {
 	struct wm_kernel_stream *k;
@@ -46,7 +46,7 @@ int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kin
 	return 0;
 }
 
-void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
+void wm_stream_kernel_destroy(struct wm_kernel_stream *k)
 {
 	if (!k)
 		return;
@@ -54,7 +54,7 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
 	free(k);
 }
 
-int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class)
+int wm_stream_kernel_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class)
 {
 	struct wm_interned_event *event, *known;
 
@@ -62,7 +62,7 @@ int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_cl
 		wm_class_destroy(class);
 		return -EINVAL;
 	}
-	event = wm_event_intern(&k->writer->events, class, 0);
+	event = wm_numbering_intern(&k->writer->events, class, 0);
 	if (!event)
 		return -ENOMEM;
 	known = wm_numbering_get(&k->stream->ids, id);
@@ -116,8 +116,8 @@ static int kernel_stream_write_packet(struct wm_kernel_stream *k, const struct w
 		err = lane_of(k, p, &lane);
 	if (err)
 		return err;
-	if (wm_recorder_stream_due(w, p->end))
-		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
+	if (wm_stream_recorder_due(w, p->end))
+		(void)wm_stream_recorder_flush(w); /* on failure the events remain queued */
 	if (out.begin < lane->end)
 		out.begin = lane->end; /* a CPU's clock stepped back slightly */
 	if (out.end < out.begin)
@@ -125,7 +125,7 @@ static int kernel_stream_write_packet(struct wm_kernel_stream *k, const struct w
 	return wm_lane_file_write(&w->folder, lane, &out);
 }
 
-int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
+int wm_stream_kernel_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
 {
 	struct wm_trace_writer *w = k->writer;
 	int err;
@@ -147,11 +147,11 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 	if (k->stream->kind != WM_STREAM_KIND_TASKS)
 		w->totals.events += p->count;
 	w->totals.packets++;
-	wm_kernel_stream_flush(k);
+	wm_stream_kernel_flush(k);
 	return 0;
 }
 
-void wm_kernel_stream_flush(struct wm_kernel_stream *k)
+void wm_stream_kernel_flush(struct wm_kernel_stream *k)
 {
 	const struct wm_recorder_loss l = {.cpu = -1,
 					   .from = k->disk_from,
@@ -160,24 +160,24 @@ void wm_kernel_stream_flush(struct wm_kernel_stream *k)
 					   .count = k->disk_count};
 
 	if (k->disk_count)
-		wm_recorder_stream_lost(k->writer, &l);
+		wm_stream_recorder_lost(k->writer, &l);
 	k->disk_count = 0;
 }
 
-int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
-		    const char *comm)
+int wm_writer_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+		     const char *comm)
 {
-	wm_recorder_stream_thread(w, pid, tid, clock, comm);
+	wm_stream_recorder_thread(w, pid, tid, clock, comm);
 	return 0;
 }
 
-int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
-			 const char *cause, uint64_t count)
+int wm_writer_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
+			  const char *cause, uint64_t count)
 {
 	const struct wm_recorder_loss l = {
 	    .cpu = cpu, .from = from, .to = to, .cause = cause, .count = count};
 
-	wm_recorder_stream_lost(w, &l);
+	wm_stream_recorder_lost(w, &l);
 	return 0;
 }
 
@@ -195,14 +195,14 @@ static int put_file(int dirfd, const char *name, const void *data, size_t bytes)
 	return err;
 }
 
-int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
-			 size_t bytes)
+int wm_writer_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			  size_t bytes)
 {
 	return put_file(w->dirfd, name, data, bytes);
 }
 
 /* Adds the sizes of the folder's files; they are few and small compared with the streams. */
-void wm_trace_kernel_adopt(struct wm_trace_writer *w)
+void wm_writer_kernel_adopt(struct wm_trace_writer *w)
 {
 	static const char *const names[] = {"kernel/formats", "kernel/" SYMBOLS_FILE};
 	struct stat st;
@@ -213,21 +213,21 @@ void wm_trace_kernel_adopt(struct wm_trace_writer *w)
 			w->kernel_bytes += (uint64_t)st.st_size;
 }
 
-int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
-			   const char *text, size_t bytes)
+int wm_writer_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
+			    const char *text, size_t bytes)
 {
 	wm_text_f(&w->formats, "# %s/%s %zu\n", system, name, bytes);
 	wm_text_add(&w->formats, text, bytes);
 	return w->formats.failed ? -ENOMEM : 0;
 }
 
-int wm_trace_kernel_formats(struct wm_trace_writer *w)
+int wm_writer_kernel_formats(struct wm_trace_writer *w)
 {
-	return wm_trace_kernel_file(w, "formats", w->formats.data ? w->formats.data : "",
-				    w->formats.bytes);
+	return wm_writer_kernel_file(w, "formats", w->formats.data ? w->formats.data : "",
+				     w->formats.bytes);
 }
 
-int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes)
+int wm_writer_kernel_symbols(const char *dir, const char *text, size_t bytes)
 {
 	int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = dirfd < 0 ? -errno : 0;
 	size_t room = ZSTD_compressBound(bytes), packed;

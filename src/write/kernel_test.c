@@ -27,7 +27,7 @@ static void send(struct wm_kernel_stream *ks, struct kit_packet *k, uint32_t cpu
 	p.payload = k->payload.data;
 	p.payload_bytes = k->payload.bytes;
 	p.padding_bytes = (uint32_t)(k->payload.bytes - bytes);
-	assert_int_equal(wm_kernel_stream_packet(ks, &p), 0);
+	assert_int_equal(wm_stream_kernel_packet(ks, &p), 0);
 	wm_text_done(&k->payload);
 	*k = (struct kit_packet){0};
 }
@@ -39,12 +39,12 @@ static void write_trace(enum wm_trace_format format)
 	struct kit_packet k = {0};
 	struct wm_kernel_stream *ks;
 
-	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_EVENTS, &ks), 0);
-	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_EVENTS, &ks), -EEXIST);
-	assert_int_equal(wm_kernel_stream_event(ks, 314, kit_class("switch", "next:u4", NULL, 0)),
+	assert_int_equal(wm_stream_kernel_create(w, WM_KERNEL_EVENTS, &ks), 0);
+	assert_int_equal(wm_stream_kernel_create(w, WM_KERNEL_EVENTS, &ks), -EEXIST);
+	assert_int_equal(wm_stream_kernel_event(ks, 314, kit_class("switch", "next:u4", NULL, 0)),
 			 0);
-	assert_int_equal(wm_kernel_stream_event(ks, 700, kit_class("open", "path:s", NULL, 0)), 0);
-	wm_trace_thread(w, 41, 42, KIT_START, "worker");
+	assert_int_equal(wm_stream_kernel_event(ks, 700, kit_class("open", "path:s", NULL, 0)), 0);
+	wm_writer_thread(w, 41, 42, KIT_START, "worker");
 	put_record(&k, 314, KIT_START + 10, 42);
 	kit_put(&k, 7, 4);
 	put_record(&k, 314, KIT_START + 30, 42);
@@ -53,13 +53,13 @@ static void write_trace(enum wm_trace_format format)
 	put_record(&k, 700, KIT_START + 20, 43);
 	kit_string(&k, "/etc/passwd");
 	send(ks, &k, 0, 0);
-	wm_trace_kernel_lost(w, 1, KIT_START + 20, KIT_START + 40, "overwritten", 5);
+	wm_writer_kernel_lost(w, 1, KIT_START + 20, KIT_START + 40, "overwritten", 5);
 	put_record(&k, 700, KIT_START + 40, 43);
 	kit_string(&k, "x");
 	send(ks, &k, 0, 5);
-	assert_int_equal(wm_trace_kernel_format(w, "x", "y", "hello", 5), 0);
-	assert_int_equal(wm_trace_kernel_formats(w), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_kernel_format(w, "x", "y", "hello", 5), 0);
+	assert_int_equal(wm_writer_kernel_formats(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 }
 
 static void check_read(enum wm_trace_format format)

@@ -301,7 +301,7 @@ static void test_ctf2(void **state)
 	assert_int_equal(kit_event(p, 1, 0, "plain", ""), 0);
 	assert_int_equal(kit_send_plain(p, 1, 1, 2000, 3000), 0);
 	assert_int_equal(kit_send_plain(p, 1, 2, 2500, 2500), 0); /* mixed */
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	text = kit_slurp(kit_dir, "metadata", &bytes);
 	all = fragments(text, bytes);
 	free(text);

@@ -85,7 +85,7 @@ static int mixed_append(struct wm_mixed *m, const unsigned char *record, size_t 
 			uint64_t clock, uint16_t id, const struct wm_mixed_context *owner)
 {
 	static const char zeros[WM_RECORD_ALIGN];
-	uint64_t header = htole64(wm_record_header(id, clock));
+	uint64_t header = htole64(wm_header_make(id, clock));
 	size_t all = bytes + sizeof(*owner);
 	struct waiting *grown;
 
@@ -125,11 +125,11 @@ static int mixed_take_apart(struct wm_producer *p, const struct wm_raw_packet *p
 	for (at = 0; at < bytes; at += padded((size_t)size)) {
 		memcpy(&header, data + at, sizeof(header));
 		header = le64toh(header);
-		clock = wm_record_clock(header, clock);
-		e = wm_numbering_get(&p->ids, wm_record_id(header));
+		clock = wm_header_clock(header, clock);
+		e = wm_numbering_get(&p->ids, wm_header_id(header));
 		if (!e || clock > packet->end)
 			return -EBADMSG;
-		size = wm_record_size(e->class, e->contexts, data + at, bytes - at);
+		size = wm_packed_size(e->class, e->contexts, data + at, bytes - at);
 		if (size < 0)
 			return (int)size;
 		id = mixed_id(p->writer, e);
@@ -224,7 +224,7 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	m->lost += count;
 	w->totals.events -= count;
 	w->totals.lost_disk += count;
-	wm_recorder_stream_lost(w, &(struct wm_recorder_loss){.cpu = -1,
+	wm_stream_recorder_lost(w, &(struct wm_recorder_loss){.cpu = -1,
 							      .from = packet.begin,
 							      .to = packet.end,
 							      .cause = "disk",

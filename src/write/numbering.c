@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void wm_event_store_init(struct wm_event_store *s)
+void wm_numbering_store_init(struct wm_event_store *s)
 {
 	*s = (struct wm_event_store){0};
 	wm_table_init(&s->table);
@@ -52,8 +52,8 @@ static int numbering_add_event(struct wm_event_store *s, uint64_t hash, struct w
 	return wm_table_add(&s->table, hash, nr);
 }
 
-struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
-					  uint32_t contexts)
+struct wm_interned_event *wm_numbering_intern(struct wm_event_store *s, struct wm_class *class,
+					      uint32_t contexts)
 {
 	uint64_t hash = event_hash(s, class, contexts);
 	struct wm_interned_event *e = numbering_find_event(s, hash, class, contexts);
@@ -73,7 +73,7 @@ struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_cl
 	return NULL;
 }
 
-void wm_event_store_done(struct wm_event_store *s)
+void wm_numbering_store_done(struct wm_event_store *s)
 {
 	for (uint32_t i = 0; i < s->table.nr; i++) {
 		wm_class_destroy(s->events[i]->class);

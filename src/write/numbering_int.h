@@ -28,12 +28,12 @@ struct wm_event_store {
 	struct wm_table table; /* of events */
 };
 
-void wm_event_store_init(struct wm_event_store *s);
+void wm_numbering_store_init(struct wm_event_store *s);
 
 /* Takes ownership of `class`, also on failure. NULL when out of memory. */
-struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
-					  uint32_t contexts);
-void wm_event_store_done(struct wm_event_store *s);
+struct wm_interned_event *wm_numbering_intern(struct wm_event_store *s, struct wm_class *class,
+					      uint32_t contexts);
+void wm_numbering_store_done(struct wm_event_store *s);
 
 /* Maps ids to events, and keeps the ids in order of arrival. */
 struct wm_numbering {

@@ -21,8 +21,8 @@ int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_
 	if (avail < WM_RECORD_HEADER_BYTES)
 		return -EBADMSG;
 	memcpy(&header, at, sizeof(header));
-	e = wm_numbering_get(&p->ids, wm_record_id(le64toh(header)));
-	return e ? wm_record_size(e->class, e->contexts, at, avail) : -EBADMSG;
+	e = wm_numbering_get(&p->ids, wm_header_id(le64toh(header)));
+	return e ? wm_packed_size(e->class, e->contexts, at, avail) : -EBADMSG;
 }
 
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail)

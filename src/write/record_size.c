@@ -62,7 +62,7 @@ static int skip_field(struct walk *w, const struct wm_field *f)
 	return -EBADMSG;
 }
 
-int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
+int64_t wm_packed_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
 		       size_t avail)
 {
 	struct walk w = {record, 0, avail};

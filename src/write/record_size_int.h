@@ -16,7 +16,7 @@
  * Bytes of the record at `record` (8-byte header, contexts, fields), without
  * its padding; -EBADMSG when `avail` bytes end inside it.
  */
-int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
+int64_t wm_packed_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
 		       size_t avail);
 
 #endif

@@ -69,7 +69,7 @@ static void test_every_beginning(void **state)
 			memset(data, 0xee, avail < 8 ? avail : 8);
 			if (avail > 8)
 				memcpy(data + 8, cases[i].payload, avail - 8);
-			assert_int_equal(wm_record_size(c, cases[i].contexts, data, avail),
+			assert_int_equal(wm_packed_size(c, cases[i].contexts, data, avail),
 					 avail < whole ? -EBADMSG : (int64_t)whole);
 			free(record);
 		}
@@ -83,8 +83,8 @@ static void test_huge_counts(void **state)
 	unsigned char record[16] = {0};
 
 	memset(record + 8, 0xff, 4);
-	assert_int_equal(wm_record_size(c, 0, record, sizeof(record)), -EBADMSG);
-	assert_int_equal(wm_record_size(c, WM_CONTEXT_USTACK, record, sizeof(record)), -EBADMSG);
+	assert_int_equal(wm_packed_size(c, 0, record, sizeof(record)), -EBADMSG);
+	assert_int_equal(wm_packed_size(c, WM_CONTEXT_USTACK, record, sizeof(record)), -EBADMSG);
 	wm_class_destroy(c);
 }
 

@@ -84,7 +84,7 @@ static const struct wm_class classes[NR_EVENTS] = {
     [THREAD] = CLASS("thread", WAYMARK_INFO, thread_fields),
 };
 
-int wm_recorder_stream_init(struct wm_trace_writer *w)
+int wm_stream_recorder_init(struct wm_trace_writer *w)
 {
 	size_t i;
 	int err = wm_stream_class_create(w, WM_STREAM_KIND_RECORDER, &w->recorder.stream);
@@ -98,12 +98,12 @@ int wm_recorder_stream_init(struct wm_trace_writer *w)
 	return 0;
 }
 
-void wm_recorder_stream_done(struct wm_recorder_stream *r)
+void wm_stream_recorder_done(struct wm_recorder_stream *r)
 {
 	wm_text_done(&r->records);
 }
 
-int wm_recorder_stream_flush(struct wm_trace_writer *w)
+int wm_stream_recorder_flush(struct wm_trace_writer *w)
 {
 	struct wm_recorder_stream *r = &w->recorder;
 	struct wm_lane_packet packet = {
@@ -133,7 +133,7 @@ int wm_recorder_stream_flush(struct wm_trace_writer *w)
 	return 0;
 }
 
-bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock)
+bool wm_stream_recorder_due(const struct wm_trace_writer *w, uint64_t clock)
 {
 	const struct wm_recorder_stream *r = &w->recorder;
 
@@ -159,12 +159,12 @@ static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t cloc
 
 	if (clock < r->last)
 		clock = r->last;
-	if (r->count && clock - r->first >= WM_PACKET_SPAN_MAX && wm_recorder_stream_flush(w))
+	if (r->count && clock - r->first >= WM_PACKET_SPAN_MAX && wm_stream_recorder_flush(w))
 		clock = r->last; /* a wrong time is better than an unreadable packet */
 	if (!r->count)
 		r->first = clock;
 	r->last = clock;
-	recorder_stream_put(&r->records, wm_record_header(id, clock), WM_RECORD_HEADER_BYTES);
+	recorder_stream_put(&r->records, wm_header_make(id, clock), WM_RECORD_HEADER_BYTES);
 	return r->records.bytes - (r->records.failed ? 0 : WM_RECORD_HEADER_BYTES);
 }
 
@@ -184,10 +184,10 @@ static void end_record(struct wm_trace_writer *w, size_t begin, bool urgent)
 	r->count++;
 	r->urgent |= urgent;
 	if (r->records.bytes >= PACKET_BYTES)
-		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
+		(void)wm_stream_recorder_flush(w); /* on failure the events remain queued */
 }
 
-void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_producer_info *info)
+void wm_stream_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info)
 {
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, PROCESS, info->clock);
@@ -202,7 +202,7 @@ void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_produ
 	end_record(w, begin, true);
 }
 
-void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock)
+void wm_stream_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock)
 {
 	size_t begin = begin_record(w, PROCESS_END, clock);
 
@@ -211,7 +211,7 @@ void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uin
 	end_record(w, begin, false);
 }
 
-void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
+void wm_stream_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
 			       uint64_t clock, const char *comm)
 {
 	struct wm_text *t = &w->recorder.records;
@@ -224,7 +224,7 @@ void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t
 	end_record(w, begin, false);
 }
 
-void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
+void wm_stream_recorder_module(struct wm_trace_writer *w, uint32_t pid,
 			       const struct wm_module_info *m)
 {
 	struct wm_text *t = &w->recorder.records;
@@ -242,7 +242,7 @@ void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
 	end_record(w, begin, true);
 }
 
-void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l)
+void wm_stream_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l)
 {
 	const char *cause = l->cause ? l->cause : "";
 	struct wm_text *t = &w->recorder.records;

@@ -36,7 +36,7 @@ static void send(struct wm_kernel_stream *ks, struct kit_packet *k, uint32_t cpu
 	p.payload = k->payload.data;
 	p.payload_bytes = k->payload.bytes;
 	p.padding_bytes = (uint32_t)(k->payload.bytes - bytes);
-	assert_int_equal(wm_kernel_stream_packet(ks, &p), 0);
+	assert_int_equal(wm_stream_kernel_packet(ks, &p), 0);
 	wm_text_done(&k->payload);
 	*k = (struct kit_packet){0};
 }
@@ -71,20 +71,20 @@ static void write_trace(enum wm_trace_format format)
 	struct wm_kernel_stream *samples, *tasks;
 	struct kit_packet k = {0};
 
-	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_SAMPLES, &samples), 0);
-	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_TASKS, &tasks), 0);
-	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_TASKS, &tasks), -EEXIST);
+	assert_int_equal(wm_stream_kernel_create(w, WM_KERNEL_SAMPLES, &samples), 0);
+	assert_int_equal(wm_stream_kernel_create(w, WM_KERNEL_TASKS, &tasks), 0);
+	assert_int_equal(wm_stream_kernel_create(w, WM_KERNEL_TASKS, &tasks), -EEXIST);
 	assert_int_equal(
-	    wm_kernel_stream_event(samples, 0, kit_class("clock", "callchain:qp8", NULL, 0)), 0);
-	assert_int_equal(wm_kernel_stream_event(tasks, 10, mmap_class()), 0);
+	    wm_stream_kernel_event(samples, 0, kit_class("clock", "callchain:qp8", NULL, 0)), 0);
+	assert_int_equal(wm_stream_kernel_event(tasks, 10, mmap_class()), 0);
 	put_mmap(&k, KIT_START + 10, -1, "[kernel.kallsyms]_text");
 	put_mmap(&k, KIT_START + 20, 41, "/bin/app");
 	send(tasks, &k, 1);
 	put_sample(&k, KIT_START + 30);
 	put_sample(&k, KIT_START + 40);
 	send(samples, &k, 1);
-	assert_int_equal(wm_trace_kernel_symbols(kit_dir, symbols, strlen(symbols)), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_kernel_symbols(kit_dir, symbols, strlen(symbols)), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 }
 
 static const struct wm_item *item(const struct wm_event *e, enum wm_part part, const char *name)
@@ -125,7 +125,7 @@ static void check_read(enum wm_trace_format format)
 	uint32_t n = 0;
 
 	write_trace(format);
-	assert_int_equal(wm_trace_open(kit_dir, &t, NULL), 0);
+	assert_int_equal(wm_read_open(kit_dir, &t, NULL), 0);
 	r = t->ops->reader_create(t, NULL);
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
 		assert_int_equal(t->ops->reader_begin(r, &t->packets[i]), 0);

@@ -113,9 +113,9 @@ static void trace_writer_destroy(struct wm_trace_writer *w)
 	free(w->streams);
 	wm_mixed_destroy(w->mixed);
 	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
-		wm_kernel_stream_destroy(w->kernel[i]);
-	wm_recorder_stream_done(&w->recorder);
-	wm_event_store_done(&w->events);
+		wm_stream_kernel_destroy(w->kernel[i]);
+	wm_stream_recorder_done(&w->recorder);
+	wm_numbering_store_done(&w->events);
 	wm_text_done(&w->declared);
 	wm_text_done(&w->formats);
 	free(w->meta.command);
@@ -126,8 +126,8 @@ static void trace_writer_destroy(struct wm_trace_writer *w)
 	free(w);
 }
 
-int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
-			   struct wm_trace_writer **ret, struct wm_diag *diag)
+int wm_writer_create(const char *dir, const struct wm_trace_options *o,
+		     struct wm_trace_writer **ret, struct wm_diag *diag)
 {
 	struct wm_trace_writer *w = calloc(1, sizeof(*w));
 	bool made = false;
@@ -136,7 +136,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	if (!w)
 		return wm_diag_set(diag, -ENOMEM, dir, -1, "out of memory");
 	w->dirfd = w->index_dirfd = -1;
-	wm_event_store_init(&w->events);
+	wm_numbering_store_init(&w->events);
 	w->language = o->format == WM_TRACE_CTF2 ? WM_META_JSON : WM_META_TSDL;
 	w->limits = (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANE_FILES_MAX,
 					      WM_MIXED_BYTES_MAX};
@@ -152,7 +152,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	w->folder.dirfd = w->dirfd;
 	w->folder.index_dirfd = w->index_dirfd;
 	w->folder.max_open = WM_LANES_OPEN_MAX;
-	err = wm_recorder_stream_init(w);
+	err = wm_stream_recorder_init(w);
 	if (!err)
 		err = wm_stream_class_metadata(w);
 	if (err) {
@@ -170,7 +170,7 @@ fail:
 	return err;
 }
 
-void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz)
+void wm_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz)
 {
 	if (!hz || hz > CLOCK_HZ_MAX || hz == w->meta.clock_hz)
 		return;
@@ -195,7 +195,7 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 	if (p->next)
 		p->next->link = &p->next;
 	w->producers = p;
-	wm_recorder_stream_process(w, info);
+	wm_stream_recorder_process(w, info);
 	*ret = p;
 	return 0;
 }
@@ -211,14 +211,14 @@ static void report_disk_loss(struct wm_producer *p)
 					   .count = p->disk_count};
 
 	if (p->disk_count)
-		wm_recorder_stream_lost(p->writer, &l);
+		wm_stream_recorder_lost(p->writer, &l);
 	p->disk_count = 0;
 }
 
 void wm_producer_remove(struct wm_producer *p, uint64_t clock)
 {
 	report_disk_loss(p);
-	wm_recorder_stream_process_end(p->writer, p->pid, clock);
+	wm_stream_recorder_process_end(p->writer, p->pid, clock);
 	wm_stream_class_forget(p);
 	*p->link = p->next;
 	if (p->next)
@@ -236,7 +236,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 		wm_class_destroy(class);
 		return -EINVAL;
 	}
-	event = wm_event_intern(&p->writer->events, class, contexts);
+	event = wm_numbering_intern(&p->writer->events, class, contexts);
 	if (!event)
 		return -ENOMEM;
 	known = wm_numbering_get(&p->ids, id);
@@ -330,8 +330,8 @@ static int trace_writer_write_packet(struct wm_producer *p, const struct wm_raw_
 		err = wm_stream_class_metadata(w);
 	if (err)
 		return err;
-	if (wm_recorder_stream_due(w, packet->end))
-		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
+	if (wm_stream_recorder_due(w, packet->end))
+		(void)wm_stream_recorder_flush(w); /* on failure the events remain queued */
 	err = wm_stream_class_lane(w, p->stream, out.begin, &lane);
 	if (err == -EMLINK)
 		return wm_mixed_add(p, packet, out.begin, out.lost);
@@ -373,7 +373,7 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 	return 0;
 }
 
-void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns)
+void wm_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns)
 {
 	w->meta.sample_regs = regs;
 	w->meta.sample_error_ns = error_ns;
@@ -383,25 +383,25 @@ void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t 
 
 /* --- the recorder's stream -------------------------------------------------- */
 
-int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m)
+int wm_writer_module(struct wm_producer *p, const struct wm_module_info *m)
 {
-	wm_recorder_stream_module(p->writer, p->pid, m);
+	wm_stream_recorder_module(p->writer, p->pid, m);
 	return 0;
 }
 
-int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
-		  uint64_t count)
+int wm_writer_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
+		   uint64_t count)
 {
 	const struct wm_recorder_loss l = {
 	    .pid = p->pid, .cpu = -1, .from = from, .to = to, .cause = cause, .count = count};
 
-	wm_recorder_stream_lost(p->writer, &l);
+	wm_stream_recorder_lost(p->writer, &l);
 	return 0;
 }
 
 /* --- the end ---------------------------------------------------------------- */
 
-void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret)
+void wm_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret)
 {
 	*ret = w->totals;
 	ret->bytes = w->folder.bytes + w->metadata_bytes + w->kernel_bytes;
@@ -412,7 +412,7 @@ static int first_error(int a, int b)
 	return a ? a : b;
 }
 
-int wm_trace_writer_flush(struct wm_trace_writer *w)
+int wm_writer_flush(struct wm_trace_writer *w)
 {
 	struct wm_producer *p;
 	uint32_t i;
@@ -422,18 +422,18 @@ int wm_trace_writer_flush(struct wm_trace_writer *w)
 		report_disk_loss(p);
 	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
 		if (w->kernel[i])
-			wm_kernel_stream_flush(w->kernel[i]);
-	return first_error(err, wm_recorder_stream_flush(w));
+			wm_stream_kernel_flush(w->kernel[i]);
+	return first_error(err, wm_stream_recorder_flush(w));
 }
 
-int wm_trace_writer_close(struct wm_trace_writer *w)
+int wm_writer_close(struct wm_trace_writer *w)
 {
 	uint32_t i, k;
 	int err;
 
 	if (!w)
 		return 0;
-	err = wm_trace_writer_flush(w);
+	err = wm_writer_flush(w);
 	w->metadata_old |= w->clock_refined;
 	err = first_error(err, wm_stream_class_metadata(w));
 	for (i = 0; i < w->nr_streams; i++)

@@ -45,33 +45,33 @@ struct wm_trace_writer;
 struct wm_producer;
 
 /* Creates DIR (mode 0700). DIR must not exist, or be empty. */
-int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
-			   struct wm_trace_writer **ret, struct wm_diag *diag);
+int wm_writer_create(const char *dir, const struct wm_trace_options *o,
+		     struct wm_trace_writer **ret, struct wm_diag *diag);
 
 /*
  * Flushes, and updates the clock's frequency. The trace is also valid if this is never called.
  * Accepts NULL.
  */
-int wm_trace_writer_close(struct wm_trace_writer *w);
+int wm_writer_close(struct wm_trace_writer *w);
 
 /*
  * Writes the data waiting in memory: the recorder's events, records of mixed streams, a loss not
  * yet reported. Afterwards the totals are exact. Without a flush, data waits until a packet arrives
  * that is a second of trace time later.
  */
-int wm_trace_writer_flush(struct wm_trace_writer *w);
+int wm_writer_flush(struct wm_trace_writer *w);
 
 /*
  * Sets a more exact frequency, measured while recording; it is written with the next change of the
  * metadata.
  */
-void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
+void wm_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
 /*
  * Declares that the trace has samples: `regs` is the mask of the registers in their regs_user,
  * `error_ns` the upper bound known so far of the error of their times.
  */
-void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
+void wm_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
 
 struct wm_producer_info {
 	uint32_t pid, ppid; /* ids in the recorder's pid namespace */
@@ -83,7 +83,7 @@ struct wm_producer_info {
 int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
 		    struct wm_producer **ret);
 /*
- * Call this when the process has ended. Frees `p`; wm_trace_writer_close() frees the remaining
+ * Call this when the process has ended. Frees `p`; wm_writer_close() frees the remaining
  * producers.
  */
 void wm_producer_remove(struct wm_producer *p, uint64_t clock);
@@ -153,11 +153,11 @@ enum wm_kernel_stream_kind {
 };
 struct wm_kernel_stream;
 /* Returns -EEXIST when the trace already has a stream of this kind. */
-int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
+int wm_stream_kernel_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
 			    struct wm_kernel_stream **ret);
 
 /* Like wm_producer_event(); takes ownership of `class`. */
-int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
+int wm_stream_kernel_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
 
 #define WM_KERNEL_RINGS 2u /* rings per CPU in a stream class; each has a lane */
 
@@ -172,37 +172,37 @@ struct wm_kernel_packet {
 };
 
 /* Packets of a CPU's ring must arrive in order of time. Errors as for wm_producer_packet(). */
-int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
+int wm_stream_kernel_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
 /* Records the name of a thread that occurs in the kernel's events. */
-int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
-		    const char *comm);
+int wm_writer_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+		     const char *comm);
 /*
- * Records that the kernel lost events of a CPU (-1: of no particular CPU). Like wm_trace_lost(),
+ * Records that the kernel lost events of a CPU (-1: of no particular CPU). Like wm_writer_lost(),
  * but without a process.
  */
-int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
-			 const char *cause, uint64_t count);
+int wm_writer_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
+			  const char *cause, uint64_t count);
 
 /* Writes the text file "kernel/NAME" in the trace, replacing the old one as a whole. */
-int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
-			 size_t bytes);
+int wm_writer_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			  size_t bytes);
 
 /*
- * Keeps the format file of one of the kernel's events; wm_trace_kernel_formats() writes all of them
- * to "kernel/formats", each after a line "# SYSTEM/NAME BYTES".
+ * Keeps the format file of one of the kernel's events; wm_writer_kernel_formats() writes all of
+ * them to "kernel/formats", each after a line "# SYSTEM/NAME BYTES".
  */
-int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
-			   const char *text, size_t bytes);
-int wm_trace_kernel_formats(struct wm_trace_writer *w);
+int wm_writer_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
+			    const char *text, size_t bytes);
+int wm_writer_kernel_formats(struct wm_trace_writer *w);
 
 /*
  * Writes the kernel's symbols, lines as in /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs no
- * writer, so another process may call it; wm_trace_kernel_adopt() then adds the size of the file to
- * the writer's totals.
+ * writer, so another process may call it; wm_writer_kernel_adopt() then adds the size of the file
+ * to the writer's totals.
  */
-int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes);
-void wm_trace_kernel_adopt(struct wm_trace_writer *w);
+int wm_writer_kernel_symbols(const char *dir, const char *text, size_t bytes);
+void wm_writer_kernel_adopt(struct wm_trace_writer *w);
 
 /* Events of the recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {
@@ -212,14 +212,14 @@ struct wm_module_info {
 	uint32_t build_id_bytes;
 	const char *path;
 };
-int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m);
-int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
-		  uint64_t count);
+int wm_writer_module(struct wm_producer *p, const struct wm_module_info *m);
+int wm_writer_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
+		   uint64_t count);
 
 struct wm_trace_totals {
 	uint64_t events, bytes, packets; /* user events; bytes of all files */
 	uint64_t lost_disk;              /* records of packets whose write failed */
 };
-void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
+void wm_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
 
 #endif

@@ -77,7 +77,7 @@ static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int 
 	assert_true(c.written > 0);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(send_big(p, &clock, &c), want_error);
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_int_equal(totals.events, c.written);
 	assert_int_equal(totals.lost_disk, c.refused);
 	seen = events_now(&errors);
@@ -91,7 +91,7 @@ static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int 
 	assert_int_equal(send_big(p, &clock, &c), 0);
 	assert_int_equal(send_big(p, &clock, &c), 0);
 	wm_producer_remove(p, clock + 10);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	seen = events_now(&errors);
 	if (seen == UINT64_MAX)
 		return;
@@ -213,10 +213,10 @@ static void test_no_room_for_metadata(void **state)
 	free(after);
 	no_limit();
 	assert_int_equal(kit_send_plain(p, 1, 1, 2002, 2002), 0);
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_int_equal(totals.lost_disk, 2);
 	assert_int_equal(totals.events, 1);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	out = kit_babeltrace("", &errors);
@@ -247,7 +247,7 @@ static void test_first_packet(void **state)
 	data = kit_slurp(kit_dir, "user-1-0", &bytes);
 	free(data);
 	assert_int_equal(bytes, 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	data = kit_babeltrace("", NULL);
@@ -280,11 +280,11 @@ static void test_mixed_on_a_full_disk(void **state)
 	no_limit();
 	assert_int_equal(send_big(p, &clock, &c), 0);
 	assert_int_equal(wm_mixed_flush(w), 0);
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_true(totals.lost_disk > 0);
 	assert_int_equal(totals.events + totals.lost_disk, c.written);
 	wm_producer_remove(p, clock);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	assert_int_equal(events_now(&errors), totals.events);

@@ -86,7 +86,7 @@ static void test_every_type(void **state)
 	kit_put(&k, 9, 1);
 	assert_int_equal(kit_send(p, &k, 43, 0), 0);
 	wm_producer_remove(p, 9000);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 
 	snprintf(
 	    want, sizeof(want),
@@ -127,7 +127,7 @@ static void test_last_padding(void **state)
 		k.last = i % 2 ? k.last : 0;
 		assert_int_equal(kit_send(p, &k, 1, 0), 0);
 	}
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	out = kit_babeltrace("", NULL);
@@ -187,7 +187,7 @@ static void test_numberings(void **state)
 	assert_int_equal(kit_event(a, 4, 0, "quattro", ""), 0);
 	assert_int_equal(kit_send_plain(a, 4, 4, 2006, 2006), 0);
 	assert_int_equal(stream_of(a), 3);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 
 	assert_true(kit_exists("user-1-0") && kit_exists("user-2-0") && kit_exists("user-3-0"));
 	assert_false(kit_exists("user-1-1") || kit_exists("user-4-0"));
@@ -239,10 +239,10 @@ static void test_metadata_batches(void **state)
 	assert_int_equal(metadata_inode(), second);
 
 	/* A refined clock is written at the end. */
-	wm_trace_writer_clock_hz(w, 1000000007);
+	wm_writer_clock_hz(w, 1000000007);
 	assert_int_equal(kit_send_plain(p, 20000, 1, 2003, 2003), 0);
 	assert_int_equal(metadata_inode(), second);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	text = kit_slurp(kit_dir, "metadata", NULL);
 	assert_non_null(strstr(text, "freq = 1000000007;"));
 	assert_non_null(strstr(text, "id = 19999;"));
@@ -325,7 +325,7 @@ static void test_lanes(void **state)
 	assert_int_equal(kit_send_plain(p, 1, 1, 3999, 5000), 0); /* lane 1 */
 	assert_int_equal(kit_send_plain(p, 1, 3, 2500, 6000), 0); /* lane 2 */
 	assert_int_equal(kit_send_plain(p, 1, 3, 4500, 4600), 0); /* lane 0 */
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	assert_int_equal(check_lane("user-1-0"), 6);
 	assert_int_equal(check_lane("user-1-1"), 2);
 	assert_int_equal(check_lane("user-1-2"), 2);
@@ -360,7 +360,7 @@ static void test_begin_is_the_first_record(void **state)
 		k.end = cases[i].record > k.begin ? cases[i].record : k.begin;
 		assert_int_equal(kit_send(p, &k, 1, 0), 0);
 	}
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	data = kit_slurp(kit_dir, "user-1-0", NULL);
 	for (i = 0; i < NR(cases); i++) {
 		f = (const void *)(data + i * (WM_FRAME_BYTES_USER + 8));
@@ -414,11 +414,11 @@ static void random_packets(uint32_t lanes_per_stream, uint32_t lanes, uint32_t *
 		assert_int_equal(kit_send(p[next_random(&rnd) % PRODUCERS], &packet, 7, 0), 0);
 		assert_true(w->folder.nr_open <= 3);
 	}
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_int_equal(totals.events, records);
 	assert_int_equal(totals.packets, PACKETS);
 	assert_int_equal(totals.lost_disk, 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	assert_int_equal(check_lanes(ret_files), records);
 	if (kit_has_babeltrace()) {
 		char *out = kit_babeltrace("", NULL), *at = out;
@@ -485,7 +485,7 @@ static void test_mixed_text(void **state)
 	assert_int_equal(kit_send_plain(p, 5, 11, 3 * second, 3 * second), 0);
 	assert_true(kit_exists("user-3-0")); /* the first three records were written already */
 	assert_int_equal(kit_send_plain(p, 5, 11, second + 5, second + 5), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	assert_int_equal(check_lane("user-3-0"), 4);
 	assert_int_equal(check_lane("user-3-1"), 1);
 	if (!kit_has_babeltrace())
@@ -525,7 +525,7 @@ static void test_open_files(void **state)
 		for (t = 0; t < THREADS; t++)
 			assert_int_equal(kit_send_plain(p, 1, t, 2000 + t, 9000 + t), 0);
 	}
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	assert_int_equal(check_lanes(&lanes), 2 * PRODUCERS * THREADS);
 	assert_true(lanes >= 850 && lanes < 950);
 	if (!kit_has_babeltrace())
@@ -551,10 +551,10 @@ static void test_discarded(void **state)
 	assert_int_equal(kit_send(p, &k, 1, 0), 0);
 	k.begin = k.end = 3500; /* no records, only a count */
 	assert_int_equal(kit_send(p, &k, 1, 40), 0);
-	assert_int_equal(wm_trace_lost(p, 1500, 3500, "full", 42), 0);
-	assert_int_equal(wm_trace_lost(p, 3500, 3600, "nonsense", 1), 0);
+	assert_int_equal(wm_writer_lost(p, 1500, 3500, "full", 42), 0);
+	assert_int_equal(wm_writer_lost(p, 3500, 3600, "nonsense", 1), 0);
 	wm_producer_remove(p, 4000);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	out = kit_babeltrace("", &err);
@@ -593,10 +593,10 @@ static void test_modules(void **state)
 				   .path = "/lib/a.so"};
 	char *out;
 
-	assert_int_equal(wm_trace_module(p, &m), 0);
+	assert_int_equal(wm_writer_module(p, &m), 0);
 	m = (struct wm_module_info){.clock = 1100, .unload = true}; /* late: written in order */
-	assert_int_equal(wm_trace_module(p, &m), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_module(p, &m), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	if (!kit_has_babeltrace())
 		skip();
 	out = kit_babeltrace("", NULL);
@@ -631,15 +631,15 @@ static void test_totals(void **state)
 	assert_int_equal(kit_event(p, 1, 0, "e", ""), 0);
 	assert_int_equal(kit_send_plain(p, 1, 1, 2000, 3000), 0);
 	assert_int_equal(kit_send_plain(p, 1, 2, 2500, 2500), 0); /* waits in a mixed stream */
-	assert_int_equal(wm_trace_lost(p, 1500, 3500, "full", 42), 0);
+	assert_int_equal(wm_writer_lost(p, 1500, 3500, "full", 42), 0);
 	assert_false(kit_exists("user-2-0"));
-	assert_int_equal(wm_trace_writer_flush(w), 0);
+	assert_int_equal(wm_writer_flush(w), 0);
 	assert_true(kit_exists("user-2-0"));
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_int_equal(totals.events, 3);
 	assert_int_equal(totals.packets, 2);
-	assert_int_equal(wm_trace_writer_flush(w), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_flush(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	folder_bytes = 0;
 	assert_int_equal(nftw(kit_dir, add_bytes, 8, FTW_PHYS), 0);
 	assert_int_equal(totals.bytes, folder_bytes);
@@ -690,11 +690,11 @@ static void test_bad_packets(void **state)
 	k.count = 3;
 	assert_int_equal(kit_send(p, &k, 1, 0), -EINVAL);
 
-	wm_trace_writer_totals(w, &totals);
+	wm_writer_totals(w, &totals);
 	assert_int_equal(totals.packets, 0);
 	assert_int_equal(totals.events, 0);
 	assert_int_equal(totals.lost_disk, 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	assert_false(kit_exists("user-1-0"));
 }
 
@@ -705,23 +705,23 @@ static void test_folder_in_use(void **state)
 	struct wm_diag diag = {0};
 	char path[128];
 
-	assert_int_equal(wm_trace_writer_create("/nonexistent/dir/x", &o, &w, &diag), -ENOENT);
+	assert_int_equal(wm_writer_create("/nonexistent/dir/x", &o, &w, &diag), -ENOENT);
 	assert_string_equal(diag.sentence, "cannot create the folder: No such file or directory");
 	o.clock_hz = 0;
-	assert_int_equal(wm_trace_writer_create(kit_dir, &o, &w, &diag), -EINVAL);
+	assert_int_equal(wm_writer_create(kit_dir, &o, &w, &diag), -EINVAL);
 	assert_int_not_equal(access(kit_dir, F_OK), 0);
 	o.clock_hz = 1000000000;
 
 	assert_int_equal(mkdir(kit_dir, 0700), 0);
 	snprintf(path, sizeof(path), "%s/kept", kit_dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(wm_trace_writer_create(kit_dir, &o, &w, &diag), -EEXIST);
+	assert_int_equal(wm_writer_create(kit_dir, &o, &w, &diag), -EEXIST);
 	assert_string_equal(diag.sentence, "the folder is not empty; use a new one");
 	assert_true(kit_exists("kept"));
 	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(wm_trace_writer_create(kit_dir, &o, &w, &diag), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
-	assert_int_equal(wm_trace_writer_close(NULL), 0);
+	assert_int_equal(wm_writer_create(kit_dir, &o, &w, &diag), 0);
+	assert_int_equal(wm_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(NULL), 0);
 }
 
 int main(void)

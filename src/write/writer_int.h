@@ -150,13 +150,13 @@ int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_
 
 /* --- recorder.c -------------------------------------------------- */
 
-int wm_recorder_stream_init(struct wm_trace_writer *w);
-void wm_recorder_stream_done(struct wm_recorder_stream *r);
-void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
-void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
-void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
+int wm_stream_recorder_init(struct wm_trace_writer *w);
+void wm_stream_recorder_done(struct wm_recorder_stream *r);
+void wm_stream_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
+void wm_stream_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
+void wm_stream_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
 			       uint64_t clock, const char *comm);
-void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
+void wm_stream_recorder_module(struct wm_trace_writer *w, uint32_t pid,
 			       const struct wm_module_info *m);
 /* `cpu` is -1 when the loss was not in a CPU's ring, but in a process's memory or on the disk. */
 struct wm_recorder_loss {
@@ -165,18 +165,18 @@ struct wm_recorder_loss {
 	uint64_t from, to, count;
 	const char *cause;
 };
-void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
+void wm_stream_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
 
 /* Writes the waiting events. On failure they remain queued. */
-int wm_recorder_stream_flush(struct wm_trace_writer *w);
+int wm_stream_recorder_flush(struct wm_trace_writer *w);
 
 /* Returns whether the waiting events should be written before a packet that ends at that time. */
-bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock);
+bool wm_stream_recorder_due(const struct wm_trace_writer *w, uint64_t clock);
 
 /* --- kernel.c ---------------------------------------------------- */
 
-void wm_kernel_stream_flush(struct wm_kernel_stream *k); /* reports its losses */
-void wm_kernel_stream_destroy(struct wm_kernel_stream *k);
+void wm_stream_kernel_flush(struct wm_kernel_stream *k); /* reports its losses */
+void wm_stream_kernel_destroy(struct wm_kernel_stream *k);
 
 /* --- mixed.c ----------------------------------------------------- */
 

@@ -63,7 +63,7 @@ static inline struct wm_trace_writer *kit_create(enum wm_trace_format format)
 	struct wm_trace_writer *w = NULL;
 	struct wm_diag diag = {0};
 
-	if (wm_trace_writer_create(kit_dir, &o, &w, &diag))
+	if (wm_writer_create(kit_dir, &o, &w, &diag))
 		fail_msg("%s", diag.sentence);
 	return w;
 }

@@ -179,7 +179,7 @@ static void write_packets(struct wm_producer *a, struct wm_producer *b)
 		}
 		send_packet(b, &p, 201, 0);
 	}
-	check(wm_trace_lost(a, START + 1000, START + 300000, "full", 7), "lost");
+	check(wm_writer_lost(a, START + 1000, START + 300000, "full", 7), "lost");
 }
 
 int main(int argc, char **argv)
@@ -197,12 +197,12 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	o.format = strcmp(argv[2], "ctf-2") ? WM_TRACE_CTF1 : WM_TRACE_CTF2;
-	check(wm_trace_writer_create(argv[1], &o, &w, &diag), argv[1]);
+	check(wm_writer_create(argv[1], &o, &w, &diag), argv[1]);
 	a = process(w, 100, "alpha");
 	b = process(w, 200, "beta");
 	events(a);
 	events(b);
 	write_packets(a, b);
-	check(wm_trace_writer_close(w), "close");
+	check(wm_writer_close(w), "close");
 	return 0;
 }

@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	struct wm_trace *t;
 
 	snprintf(cache, sizeof(cache), "%s/.debug", home ? home : "");
-	if (argc < 2 || wm_trace_open(argv[1], &t, &diag)) {
+	if (argc < 2 || wm_read_open(argv[1], &t, &diag)) {
 		fprintf(stderr, "name_stacks: %s\n", diag.sentence);
 		return 1;
 	}

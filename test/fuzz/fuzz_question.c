@@ -25,20 +25,20 @@ static void check_again(const struct wm_kernel_question *q, const char *texts, s
 
 	if (!q->nr || q->nr > WM_KERNEL_ASKS_MAX)
 		abort();
-	wm_kernel_asks_init(&again);
+	wm_request_init(&again);
 	for (uint32_t i = 0; i < q->nr; i++) {
 		const struct wm_kernel_ask *ask = &q->asks[i];
 
 		(void)check_text(ask->name, texts, bytes);
 		if (ask->filter)
 			(void)check_text(ask->filter, texts, bytes);
-		if (wm_kernel_asks_add(&again, ask->name, ask->filter, ask->off, NULL))
+		if (wm_request_add(&again, ask->name, ask->filter, ask->off, NULL))
 			abort();
 	}
 	if (head + again.body.bytes != bytes ||
 	    memcmp(again.body.data, texts + head, again.body.bytes) != 0)
 		abort();
-	wm_kernel_asks_done(&again);
+	wm_request_done(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct wm_kernel_question *q = malloc(sizeof(*q));
 	char *message = fuzz_copy(data, bytes);
 
-	if (q && message && wm_kernel_question_read(message, bytes, q))
+	if (q && message && wm_request_read(message, bytes, q))
 		check_again(q, message + head, bytes - head);
 	free(message);
 	free(q);

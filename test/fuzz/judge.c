@@ -131,7 +131,7 @@ void fuzz_judge(const char *path, unsigned style, struct fuzz_verdict *v)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_trace *t;
-	int err = wm_trace_open(path, &t, &diag);
+	int err = wm_read_open(path, &t, &diag);
 
 	*v = (struct fuzz_verdict){.err = err};
 	if (!err) {

@@ -25,7 +25,7 @@
  *   hit              WAYMARK_EMIT_BLOCK_ of <waymark/emit.h>:
  *     MARK .. DONE     waymark_busy(), load of word, waymark_open_record(), _commit()
  *     SLOW, SETTLE     wm_slow(), wm_chunk_next() of src/runtime/slow.c
- *     BIND .. RETURN   wm_probe_run() of src/runtime/gate.c
+ *     BIND .. RETURN   wm_guest_probe_run() of src/runtime/gate.c
  *   agent            wm_plan_update_all() (plan.c), wm_guest_session_leave(),
  *                    settle_slot(), wm_guest_session_join() (session.c),
  *                    waymark_probe_remove() and waymark_rt_synchronize() (probe.c)

@@ -205,7 +205,7 @@ static int convert_opened(struct converting *c)
 	v->asked.select.hidden = v->all;
 	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
 	if (!status)
-		status = wm_event_options_bind(&v->asked.select, c->in.traces, c->in.nr);
+		status = wm_asked_bind(&v->asked.select, c->in.traces, c->in.nr);
 	if (status)
 		return status;
 	err = wm_timeline_create(c->in.traces, c->in.nr, &c->timeline);

@@ -21,7 +21,7 @@ static void repaired(const struct wm_fault *f, void *data)
 {
 	struct wm_text *t = data;
 
-	wm_trace_fault_text(t, f);
+	wm_input_fault_text(t, f);
 	wm_text_char(t, '\n');
 }
 
@@ -35,7 +35,7 @@ static int repair(const char *dir)
 	err = wm_own_repair(dir, repaired, &t, &diag);
 	if (!err && !t.bytes)
 		wm_text_str(&t, "nothing to repair\n");
-	(void)wm_trace_dir_flush(&t); /* main() reports errors of standard output */
+	(void)wm_verb_flush(&t); /* main() reports errors of standard output */
 	wm_text_done(&t);
 	if (!err)
 		return WM_EXIT_DONE;
@@ -49,7 +49,7 @@ void wm_info_faults(struct wm_info *i)
 		wm_text_str(&i->out, "\nfaults\n");
 	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
 		wm_text_str(&i->out, "          ");
-		wm_trace_fault_text(&i->out, &i->t->faults[k]);
+		wm_input_fault_text(&i->out, &i->t->faults[k]);
 		wm_text_char(&i->out, '\n');
 	}
 }
@@ -60,7 +60,7 @@ static int show_text(struct wm_info *i)
 		wm_info_own_text(i);
 	else
 		wm_info_any_text(i);
-	return wm_trace_dir_flush(&i->out);
+	return wm_verb_flush(&i->out);
 }
 
 static void json_faults(const struct wm_info *i, struct wm_json *j)
@@ -96,7 +96,7 @@ static void show_json(const struct wm_info *i)
 static int cmd_info_show(const struct wm_info_values *v, const char *path)
 {
 	struct wm_info i = {.path = path};
-	int status = wm_trace_open_said(path, &i.t), err;
+	int status = wm_input_open(path, &i.t), err;
 
 	if (status)
 		return status;
@@ -111,7 +111,7 @@ static int cmd_info_show(const struct wm_info_values *v, const char *path)
 	if (err && err != -EPIPE) {
 		wm_say_cannot("read the trace", path, err);
 		status = wm_exit_of(err);
-	} else if (wm_trace_is_damaged(i.t)) {
+	} else if (wm_input_is_damaged(i.t)) {
 		status = WM_EXIT_INCOMPLETE;
 	}
 	wm_info_done(&i);
@@ -123,7 +123,7 @@ static int names(const char *path)
 {
 	struct wm_name_list l;
 	struct wm_trace *t;
-	int status = wm_trace_open_said(path, &t), err = 0;
+	int status = wm_input_open(path, &t), err = 0;
 
 	if (status)
 		return status;
@@ -148,7 +148,7 @@ static int cmd_info_run(void *values, int nr_args, char **args)
 		wm_say("info: --repair, --json, --verify, --hash and --names cannot be combined");
 		return WM_EXIT_USAGE;
 	}
-	status = wm_trace_dir_find(nr_args, args, dir);
+	status = wm_input_find_dir(nr_args, args, dir);
 	if (status)
 		return status;
 	if (v->verify)

@@ -181,7 +181,7 @@ static void info_own_head(struct wm_info *i)
 		wm_text_f(t, "; the packets claim %" PRIu64, r.nr_events);
 	wm_text_str(t, "\n");
 	info_own_label(t, "lost");
-	wm_trace_lost_text(t, i->t);
+	wm_input_lost_text(t, i->t);
 	wm_text_char(t, '\n');
 	if (i->t->incomplete)
 		info_own_line(t, "state",

@@ -123,7 +123,7 @@ static int verify_list(struct wm_trace *t, uint64_t events)
 		qsort(t->faults, t->nr_faults, sizeof(*t->faults), verify_by_place);
 	wm_text_init(&out);
 	for (uint32_t i = 0; i < t->nr_faults; i++) {
-		wm_trace_fault_text(&out, &t->faults[i]);
+		wm_input_fault_text(&out, &t->faults[i]);
 		wm_text_char(&out, '\n');
 	}
 	if (t->nr_faults_more)
@@ -133,7 +133,7 @@ static int verify_list(struct wm_trace *t, uint64_t events)
 		wm_text_f(&out, "%" PRIu64 " violations\n", t->nr_faults + t->nr_faults_more);
 	else
 		wm_text_str(&out, "sound\n");
-	err = wm_trace_dir_flush(&out);
+	err = wm_verb_flush(&out);
 	wm_text_done(&out);
 	return err;
 }
@@ -154,7 +154,7 @@ int wm_info_verify(const struct wm_info_values *v, const char *path)
 {
 	struct wm_trace *t = NULL;
 	uint64_t events = 0;
-	int status = wm_trace_open_said(path, &t), err;
+	int status = wm_input_open(path, &t), err;
 
 	if (status)
 		return status;
@@ -169,7 +169,7 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 	struct wm_trace *t = NULL;
 	uint64_t events, hash;
 	struct wm_text out;
-	int status = wm_trace_open_said(path, &t), err;
+	int status = wm_input_open(path, &t), err;
 
 	if (status)
 		return status;
@@ -179,9 +179,9 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 		wm_say("the trace has no events");
 	wm_text_f(&out, "events %" PRIu64 "\nhash 0x%016" PRIx64 "\n", events, hash);
 	if (!err)
-		err = wm_trace_dir_flush(&out);
+		err = wm_verb_flush(&out);
 	wm_text_done(&out);
 	if (!err)
-		(void)wm_trace_finish(t, WM_EXIT_DONE, false);
+		(void)wm_input_finish(t, WM_EXIT_DONE, false);
 	return verify_done(t, path, err);
 }

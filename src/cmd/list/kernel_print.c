@@ -28,17 +28,17 @@ static const char *counter_type(const struct wm_proc_field *f)
 /* Prints the fields of counters of /proc, as in this kernel's files. */
 static void print_counters(const struct wm_event_def *d)
 {
-	struct wm_proc_plan *plan;
+	struct wm_kproc_plan *plan;
 
 	if (!d->proc || wm_proc_learn(d->proc, &plan, NULL) < 0)
 		return;
-	for (size_t i = 0; i < wm_proc_plan_nr_fields(plan); i++) {
-		const struct wm_proc_field *f = wm_proc_plan_field(plan, i);
+	for (size_t i = 0; i < wm_kproc_plan_nr_fields(plan); i++) {
+		const struct wm_proc_field *f = wm_kproc_plan_field(plan, i);
 
 		(void)printf("      %-6s %s%s%s\n", counter_type(f), f->name, *f->unit ? "  " : "",
 			     f->unit);
 	}
-	wm_proc_plan_destroy(plan);
+	wm_kproc_plan_destroy(plan);
 }
 
 static void print_format(const struct wm_inventory_kernel *k, const struct wm_event_def *d)
@@ -65,7 +65,7 @@ static void print_format(const struct wm_inventory_kernel *k, const struct wm_ev
 static void kernel_print_details(const struct wm_inventory_kernel *k, size_t at)
 {
 	const struct wm_event_def *d = &k->defs.defs[at];
-	uint32_t nr = (uint32_t)wm_kernel_events_places(&k->defs, at);
+	uint32_t nr = (uint32_t)wm_recorder_kernel_places(&k->defs, at);
 
 	print_format(k, d);
 	print_counters(d);
@@ -128,7 +128,7 @@ uint32_t wm_list_kernel_text(const struct wm_inventory_kernel *k, bool blank)
 		(void)printf("  ");
 		wm_say_clean(stdout, d->name);
 		(void)printf("%*s  %s", pad > 0 ? pad : 0, "", wm_inventory_kernel_kind(d));
-		print_note(d, (uint32_t)wm_kernel_events_places(&k->defs, i));
+		print_note(d, (uint32_t)wm_recorder_kernel_places(&k->defs, i));
 		(void)printf("\n");
 		if (k->fields)
 			kernel_print_details(k, i);
@@ -170,13 +170,13 @@ static void json_format(const struct wm_inventory_kernel *k, const struct wm_eve
 
 static void json_counters(const struct wm_proc_event *e, struct wm_json *j)
 {
-	struct wm_proc_plan *plan;
+	struct wm_kproc_plan *plan;
 
 	if (wm_proc_learn(e, &plan, NULL) < 0)
 		return;
 	wm_json_array(j, "fields");
-	for (size_t i = 0; i < wm_proc_plan_nr_fields(plan); i++) {
-		const struct wm_proc_field *f = wm_proc_plan_field(plan, i);
+	for (size_t i = 0; i < wm_kproc_plan_nr_fields(plan); i++) {
+		const struct wm_proc_field *f = wm_kproc_plan_field(plan, i);
 
 		wm_json_object(j, NULL);
 		wm_json_string(j, "name", f->name);
@@ -185,7 +185,7 @@ static void json_counters(const struct wm_proc_event *e, struct wm_json *j)
 		wm_json_end(j);
 	}
 	wm_json_end(j);
-	wm_proc_plan_destroy(plan);
+	wm_kproc_plan_destroy(plan);
 }
 
 static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_json *j)
@@ -216,7 +216,7 @@ static void kernel_print_json_event(const struct wm_inventory_kernel *k, size_t 
 	if (*help)
 		wm_json_string(j, "help", help);
 	if (d->path)
-		json_places(d, (uint32_t)wm_kernel_events_places(&k->defs, at), j);
+		json_places(d, (uint32_t)wm_recorder_kernel_places(&k->defs, at), j);
 	if (k->fields && d->system)
 		json_format(k, d, "fields", j);
 	if (k->fields && d->proc)

@@ -126,7 +126,7 @@ static int print_opened(struct printing *p)
 	struct wm_render r = {.write = printing_write_all, .nr_threads = (uint32_t)p->v->threads};
 	const struct wm_places_asked asked = {
 	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}, p->places};
-	const struct wm_view_places places = wm_places_of(&asked);
+	const struct wm_view_places places = wm_asked_places(&asked);
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
 					  p->nr_fields, p->v->no_symbols ? NULL : &places};
 	struct wm_timeline *timeline = NULL;
@@ -136,7 +136,7 @@ static int print_opened(struct printing *p)
 	int err;
 
 	if (!status)
-		status = wm_event_options_bind(&p->v->asked.select, p->in.traces, p->in.nr);
+		status = wm_asked_bind(&p->v->asked.select, p->in.traces, p->in.nr);
 	if (status)
 		return status;
 	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
@@ -219,7 +219,7 @@ static int printing_follow(struct printing *p)
 
 int wm_print_run(struct wm_print_values *v)
 {
-	struct printing p = {.v = v, .builds = wm_places_builds()};
+	struct printing p = {.v = v, .builds = wm_asked_builds()};
 	int status = split_fields(&p);
 
 	v->asked.select.hidden = v->all;

@@ -28,7 +28,7 @@ int wm_record_on_context(const struct wm_option *o, const char *argument, void *
 		uint32_t bit;
 	} names[] = {{"cpu", WM_CONTEXT_CPU}, {"ustack", WM_CONTEXT_USTACK}};
 	struct wm_listed_event *w;
-	int err = wm_event_list_last(o, values, &w, diag);
+	int err = wm_listed_last(o, values, &w, diag);
 
 	if (err)
 		return err;
@@ -72,7 +72,7 @@ int wm_record_on_rate(const struct wm_option *o, const char *argument, void *val
 		      struct wm_diag *diag)
 {
 	struct wm_listed_event *w;
-	int err = wm_event_list_last(o, values, &w, diag);
+	int err = wm_listed_last(o, values, &w, diag);
 
 	return err ? err : wm_record_sample_rate(&w->how, argument, o->letter == 'F', diag);
 }
@@ -81,7 +81,7 @@ int wm_record_on_every(const struct wm_option *o, const char *argument, void *va
 		       struct wm_diag *diag)
 {
 	struct wm_listed_event *w;
-	int err = wm_event_list_last(o, values, &w, diag);
+	int err = wm_listed_last(o, values, &w, diag);
 
 	return err ? err : wm_record_proc_every(&w->every_ns, argument, diag);
 }
@@ -90,7 +90,7 @@ int wm_record_on_chain(const struct wm_option *o, const char *argument, void *va
 		       struct wm_diag *diag)
 {
 	struct wm_listed_event *w;
-	int err = wm_event_list_last(o, values, &w, diag);
+	int err = wm_listed_last(o, values, &w, diag);
 
 	return err ? err : wm_record_sample_chain(&w->how, argument, diag);
 }
@@ -287,7 +287,7 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	    .clock_kind = wm_clock_best(),
 	};
 
-	if (wm_event_list_init(&r->list) || wm_recorder_events_init(&r->events, &o) < 0)
+	if (wm_listed_init(&r->list) || wm_recorder_events_init(&r->events, &o) < 0)
 		return WM_EXIT_FAILED;
 	r->events.words = &wm_say_words;
 	r->events.search = getenv("PATH");
@@ -297,7 +297,7 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	r->events.single = r->single;
 	r->events.everywhere = r->all;
 	r->events.quiet = r->quiet;
-	wm_kernel_asks_init(&r->later);
+	wm_request_init(&r->later);
 	r->events.later = r->change ? &r->later : NULL;
 	for (uint32_t i = 0; i < r->list.nr; i++)
 		if (r->list.events[i].filter &&
@@ -382,11 +382,11 @@ int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 void wm_record_asked_done(struct wm_record_asked *r)
 {
 	if (r->events.later)
-		wm_kernel_asks_done(&r->later);
+		wm_request_done(&r->later);
 	wm_recorder_events_done(&r->events);
 	free(r->cpus);
 	free(r->single);
-	wm_event_list_done(&r->list);
+	wm_listed_done(&r->list);
 	free(r->pids.ids);
 	free(r->tids.ids);
 }

@@ -17,15 +17,15 @@ static void stat_output_show_rows(struct wm_stat_out *s, const struct wm_count_r
 	const struct wm_stat_plan *p = s->plan;
 
 	if (p->json) {
-		wm_count_json(&s->json, "events", rows, nr);
+		wm_view_count_json(&s->json, "events", rows, nr);
 	} else if (p->separator) {
-		wm_count_separated(p->out, p->separator, s->layout.time, time_ns, rows, nr);
+		wm_view_count_separated(p->out, p->separator, s->layout.time, time_ns, rows, nr);
 	} else {
-		wm_count_layout_fit(&s->layout, rows, nr);
+		wm_view_count_fit(&s->layout, rows, nr);
 		if (!s->head_printed)
-			wm_count_text_head(p->out, &s->layout);
+			wm_view_count_head(p->out, &s->layout);
 		s->head_printed = true;
-		wm_count_text(p->out, &s->layout, time_ns, rows, nr);
+		wm_view_count_text(p->out, &s->layout, time_ns, rows, nr);
 	}
 }
 

@@ -73,7 +73,7 @@ static void stat_by_print_text(const struct table *t)
 	}
 	(void)fputc('\n', out);
 	for (size_t i = 0; i < t->nr; i++) {
-		(void)fprintf(out, "%12s", wm_count_digits(t->rows[i].count, digits));
+		(void)fprintf(out, "%12s", wm_view_count_digits(t->rows[i].count, digits));
 		for (unsigned p = 0; p < t->parts; p++) {
 			(void)fputs("  ", out);
 			print_value(t, &t->rows[i].values[p], widths[p]);

@@ -20,7 +20,7 @@ static void cmd_stat_release(void *values)
 {
 	struct wm_stat_asked *v = values;
 
-	wm_event_list_done(&v->events);
+	wm_listed_done(&v->events);
 	free(v->pids.ids);
 	free(v->tids.ids);
 }
@@ -61,7 +61,7 @@ static int cmd_stat_run(void *values, int nr_args, char **args)
 
 	if (status)
 		return status;
-	err = wm_event_list_init(&v->events);
+	err = wm_listed_init(&v->events);
 	if (!err)
 		err = wm_event_space_open(&space, getenv("PATH"));
 	if (err < 0) {

@@ -65,7 +65,7 @@ static int top_show_write_text(const struct wm_top_show *s)
 	int err;
 
 	wm_text_init(&t);
-	wm_result_view_text(&t, s->result, &view);
+	wm_view_result_text(&t, s->result, &view);
 	wm_text_char(&t, '\n');
 	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data, t.bytes);
 	wm_text_done(&t);
@@ -74,7 +74,7 @@ static int top_show_write_text(const struct wm_top_show *s)
 
 static int write_json(const struct wm_top_show *s)
 {
-	wm_result_view_json_line(stdout, s->result);
+	wm_view_result_json_line(stdout, s->result);
 	return fflush(stdout) ? -errno : 0;
 }
 

@@ -125,7 +125,7 @@ static void sums(void **state)
 	count(&w, big, 3, 10);
 	assert_int_equal(total(&w), 17);
 	/* The chunk was emptied and can be taken again. */
-	assert_int_equal(wm_state_of(wm_pool_state(&w.fake.pool, small)), WM_CHUNK_FREE);
+	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.fake.pool, small)), WM_CHUNK_FREE);
 	assert_int_equal(take_chunk(&w, true), small);
 	assert_int_equal(total(&w), 17);
 	count(&w, small, 3, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel.c - the kernel's events as a source of the pump. The source's options are a struct
- * wm_kernel_events.
+ * wm_recorder_kernel.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "control/pump/pump_int.h"
 
 struct kernel {
-	struct wm_kernel_events *events; /* borrowed */
+	struct wm_recorder_kernel *events; /* borrowed */
 	struct wm_kernel_source *source;
 	struct wm_trace_writer *writer;
 };
@@ -27,8 +27,8 @@ static void pump_kernel_on_ring(int fd, uint32_t events, void *data)
 /* Watches the rings. A ring that cannot wake the loop is read when packets are sealed. */
 static void pump_kernel_watch_rings(const struct kernel *k, struct wm_loop *loop)
 {
-	for (uint32_t i = 0; i < wm_kernel_events_nr_rings(k->events); i++) {
-		int fd = wm_kernel_events_fd(k->events, i);
+	for (uint32_t i = 0; i < wm_recorder_kernel_nr_rings(k->events); i++) {
+		int fd = wm_recorder_kernel_fd(k->events, i);
 
 		if (fd >= 0)
 			(void)wm_loop_fd(loop, fd, EPOLLIN, pump_kernel_on_ring, NULL, NULL);
@@ -44,7 +44,7 @@ static int pump_kernel_create(void *options, const struct wm_source_host *host, 
 	if (!k)
 		return -ENOMEM;
 	*k = (struct kernel){.events = options, .writer = host->writer};
-	err = wm_kernel_events_source(k->events, host->writer, &k->source, diag);
+	err = wm_recorder_kernel_source(k->events, host->writer, &k->source, diag);
 	if (err) {
 		free(k);
 		return err;
@@ -58,7 +58,7 @@ static void pump_kernel_destroy(void *source)
 {
 	struct kernel *k = source;
 
-	wm_kernel_source_destroy(k->source);
+	wm_source_kernel_destroy(k->source);
 	free(k);
 }
 
@@ -66,41 +66,41 @@ static int pump_kernel_do_round(void *source, enum wm_source_round what)
 {
 	struct kernel *k = source;
 
-	return wm_kernel_source_round(k->source, what != WM_ROUND_SOON);
+	return wm_source_kernel_round(k->source, what != WM_ROUND_SOON);
 }
 
 static void pump_kernel_stop(void *source)
 {
 	struct kernel *k = source;
 
-	wm_kernel_events_stop(k->events);
+	wm_recorder_kernel_stop(k->events);
 }
 
 static void pump_kernel_finish(void *source)
 {
 	struct kernel *k = source;
 
-	wm_kernel_events_stop(k->events);
-	(void)wm_kernel_source_finish(k->source); /* errors are in the totals */
+	wm_recorder_kernel_stop(k->events);
+	(void)wm_source_kernel_finish(k->source); /* errors are in the totals */
 	/* A failure means a full disk, which was already reported. */
-	(void)wm_kernel_events_save(k->events, k->writer);
+	(void)wm_recorder_kernel_save(k->events, k->writer);
 }
 
 static void pump_kernel_totals(const void *source, struct wm_source_totals *ret)
 {
 	const struct kernel *k = source;
 
-	wm_kernel_source_totals(k->source, ret);
+	wm_source_kernel_totals(k->source, ret);
 }
 
 static int fds(const void *options, int **ret)
 {
-	return wm_kernel_events_fds(options, ret);
+	return wm_recorder_kernel_fds(options, ret);
 }
 
 static void forked(void *options)
 {
-	wm_kernel_events_leave_rings(options);
+	wm_recorder_kernel_leave_rings(options);
 }
 
 struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
@@ -118,7 +118,7 @@ static void pump_kernel_explain(const struct wm_source_result *r, const struct w
 	if (t->more[WM_KERNEL_MORE_GROWN])
 		wm_words_say(words, "the kernel's rings were too small and grew to %s in total",
 			     wm_number_print_about(t->buffer_bytes, size));
-	if (r->options && wm_kernel_events_has_files(r->options) && !r->quiet)
+	if (r->options && wm_recorder_kernel_has_files(r->options) && !r->quiet)
 		wm_words_say(words, "histograms and snapshots are in %s/kernel", r->folder);
 	if (t->torn)
 		wm_words_say(

@@ -85,7 +85,7 @@ static int find_tids(const struct serving *s, struct tids *ret)
  * children that were forked between the reading of /proc and that call are found by reading /proc
  * again.
  */
-static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
+static int follow_processes(const struct serving *s, struct wm_recorder_kernel *k,
 			    struct wm_diag *diag)
 {
 	struct tids t = {0};
@@ -96,45 +96,47 @@ static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
 		err = wm_diag_set(diag, -ESRCH, NULL, -1,
 				  "none of the recorded processes is running");
 	if (!err)
-		err = wm_kernel_events_follow(k, t.tids, t.nr, true, diag);
+		err = wm_recorder_kernel_follow(k, t.tids, t.nr, true, diag);
 	for (unsigned i = 0; !err && t.nr != before && i < LOOKS_MAX; i++) {
 		before = t.nr;
 		err = find_tids(s, &t);
 		if (!err)
-			err = wm_kernel_events_follow_also(k, t.tids, t.nr);
+			err = wm_recorder_kernel_follow_also(k, t.tids, t.nr);
 	}
 	free(t.tids);
 	return err;
 }
 
-static int kernel_change_choose(const struct serving *s, struct wm_kernel_events *k,
+static int kernel_change_choose(const struct serving *s, struct wm_recorder_kernel *k,
 				struct wm_diag *diag)
 {
 	const struct wm_recording_whose *whose = &s->o->whose;
 	const pid_t ours[] = {getpid(), getppid()};
-	int err = whose->nr_cpus ? wm_kernel_events_cpus(k, whose->cpus, whose->nr_cpus, diag) : 0;
+	int err =
+	    whose->nr_cpus ? wm_recorder_kernel_cpus(k, whose->cpus, whose->nr_cpus, diag) : 0;
 
 	if (err)
 		return err;
 	if (whose->all)
-		return wm_kernel_events_exclude(k, ours, 2);
+		return wm_recorder_kernel_exclude(k, ours, 2);
 	err = wm_recorder_check_numbers(diag);
 	if (err)
 		return err;
-	return whose->nr_tids ? wm_kernel_events_follow(k, whose->tids, whose->nr_tids, false, diag)
-			      : follow_processes(s, k, diag);
+	return whose->nr_tids
+		   ? wm_recorder_kernel_follow(k, whose->tids, whose->nr_tids, false, diag)
+		   : follow_processes(s, k, diag);
 }
 
 /*
  * Starts the kernel's part of this recording when its first kernel events are added. A failure
  * before the source is created leaves nothing behind.
  */
-static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
+static int begin_late(struct serving *s, struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	int err = kernel_change_choose(s, k, diag);
 
 	if (!err)
-		err = wm_kernel_events_start(k, diag);
+		err = wm_recorder_kernel_start(k, diag);
 	if (err)
 		return err;
 	s->kernel_events = k;
@@ -142,7 +144,7 @@ static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_d
 	if (err)
 		s->kernel_events = NULL;
 	else
-		wm_kernel_events_declared(k);
+		wm_recorder_kernel_declared(k);
 	return err;
 }
 
@@ -182,7 +184,7 @@ static int off(struct change *c, const struct wm_kernel_ask *ask, bool *ret_matc
 
 	if (!c->events.kernel)
 		return 0;
-	*ret_matched = wm_kernel_events_off(c->events.kernel, ask->name, &fixed) > 0;
+	*ret_matched = wm_recorder_kernel_off(c->events.kernel, ask->name, &fixed) > 0;
 	if (fixed && !*ret_matched)
 		return wm_diag_set(&c->diag, -EOPNOTSUPP, NULL, -1,
 				   "'%.120s' cannot be switched off before the recording ends",
@@ -235,7 +237,7 @@ static int note_from(struct change *c, const struct wm_kernel_question *q)
 static int switch_all(struct change *c)
 {
 	struct serving *s = c->s;
-	struct wm_kernel_events *k = c->events.kernel;
+	struct wm_recorder_kernel *k = c->events.kernel;
 	int err = 0;
 
 	if (!k)
@@ -243,7 +245,7 @@ static int switch_all(struct change *c)
 	if (c->is_first)
 		err = begin_late(s, k, &c->diag);
 	if (!err)
-		err = wm_kernel_events_commit(k, wm_serving_kernel_source(s), &c->diag);
+		err = wm_recorder_kernel_commit(k, wm_serving_kernel_source(s), &c->diag);
 	if (!err) {
 		s->totals.nr_changes++;
 		wm_serving_want_symbols(s);
@@ -257,14 +259,14 @@ static int kernel_change_make(struct change *c, const struct wm_kernel_question 
 	int err;
 
 	if (s->kernel_events)
-		wm_kernel_events_change(s->kernel_events);
+		wm_recorder_kernel_change(s->kernel_events);
 	err = note_from(c, q);
 	if (!err)
 		err = switch_all(c);
 	if (err && s->kernel_events)
-		wm_kernel_events_abandon(s->kernel_events);
+		wm_recorder_kernel_abandon(s->kernel_events);
 	if (c->events.kernel && !s->kernel_events)
-		wm_kernel_events_destroy(c->events.kernel);
+		wm_recorder_kernel_destroy(c->events.kernel);
 	return err;
 }
 
@@ -278,7 +280,7 @@ static void kernel_change_answer(struct change *c, struct member *m, int err)
 		a->in_filter = c->diag.where && !strcmp(c->diag.where, WM_RECORDER_IN_FILTER);
 		(void)snprintf(a->sentence, sizeof(a->sentence), "%s", wm_words_of(err, &c->diag));
 	}
-	a->nr_on = c->s->kernel_events ? wm_kernel_events_nr_on(c->s->kernel_events) : 0;
+	a->nr_on = c->s->kernel_events ? wm_recorder_kernel_nr_on(c->s->kernel_events) : 0;
 	(void)wm_app_reply(m->app, a, sizeof(*a)); /* the tool may have exited */
 }
 
@@ -290,7 +292,7 @@ void wm_serving_change_kernel(struct serving *s, struct member *m)
 	int err;
 
 	memcpy(&h, m->change, sizeof(h));
-	if (q && c && wm_kernel_question_read(m->change, h.bytes, q)) {
+	if (q && c && wm_request_read(m->change, h.bytes, q)) {
 		*c = (struct change){
 		    .s = s,
 		    .words = {kernel_change_on_words, &c->answer},

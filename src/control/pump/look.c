@@ -25,7 +25,7 @@ bool wm_serving_is_full(const struct serving *s)
 
 	if (!s->o->live_bytes)
 		return false;
-	wm_trace_writer_totals(s->writer, &t);
+	wm_writer_totals(s->writer, &t);
 	return t.bytes > s->freed && t.bytes - s->freed > s->o->live_bytes;
 }
 
@@ -47,7 +47,7 @@ static void pump_look_write_all(struct serving *s)
 	(void)wm_pump_round(s->pump, true); /* errors are in the totals */
 	(void)wm_serving_round_sources(s, WM_ROUND_ALL);
 	wm_serving_settle(s, true);
-	(void)wm_trace_writer_flush(s->writer);
+	(void)wm_writer_flush(s->writer);
 	if (moment > s->written)
 		s->written = moment;
 }

@@ -112,7 +112,7 @@ static void adapt(struct serving *s, bool moved)
 
 static void writer_now(struct serving *s, struct wm_trace_totals *ret)
 {
-	wm_trace_writer_totals(s->writer, ret);
+	wm_writer_totals(s->writer, ret);
 }
 
 static void answer_snapshot(struct serving *s, int err, const struct wm_trace_totals *before)
@@ -162,7 +162,7 @@ static void refit(struct serving *s)
 
 	wm_calibrate_tick(&s->clock);
 	if (wm_calibrate_fit(&s->clock, &fit) == 0)
-		wm_trace_writer_clock_hz(s->writer, fit.hz);
+		wm_writer_clock_hz(s->writer, fit.hz);
 }
 
 static void one_round(struct serving *s)
@@ -299,7 +299,7 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	    .clock_error_ns = moment.error_ns,
 	    .command = s->o->command,
 	};
-	err = wm_trace_writer_create(s->o->dir, &trace, &s->writer, diag);
+	err = wm_writer_create(s->o->dir, &trace, &s->writer, diag);
 	if (err < 0)
 		return err;
 	err = leave_address(s);
@@ -403,7 +403,7 @@ void wm_serving_totals(struct serving *s)
 	struct wm_trace_totals trace;
 
 	wm_pump_totals(s->pump, &pump);
-	wm_trace_writer_totals(s->writer, &trace);
+	wm_writer_totals(s->writer, &trace);
 	t->events = trace.events;
 	t->bytes = trace.bytes;
 	t->packets = trace.packets;
@@ -426,7 +426,7 @@ static int pump_main_close_trace(struct serving *s)
 	wm_pump_totals(s->pump, &pump);
 	s->totals.nr_quarantined += pump.quarantined;
 	watch_disk(s);
-	err = wm_trace_writer_close(s->writer);
+	err = wm_writer_close(s->writer);
 	s->writer = NULL;
 	remove_address(s->o->dir);
 	r.err = err < 0 ? err : 0;
@@ -443,9 +443,9 @@ static void pump_main_release(struct serving *s)
 	wm_pump_destroy(s->pump);
 	(void)wm_serving_end_symbols(s); /* needed for a recording that did not begin */
 	wm_serving_destroy_sources(s);
-	(void)wm_trace_writer_close(s->writer);
+	(void)wm_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
-	wm_kernel_events_destroy(
+	wm_recorder_kernel_destroy(
 	    s->kernel_events); /* the command has its own copy since the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);

@@ -36,8 +36,8 @@ struct serving {
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
-	void *sources[WM_SOURCES_NR];           /* NULL: the source is not recorded */
-	struct wm_kernel_events *kernel_events; /* NULL: no kernel events are recorded */
+	void *sources[WM_SOURCES_NR];             /* NULL: the source is not recorded */
+	struct wm_recorder_kernel *kernel_events; /* NULL: no kernel events are recorded */
 	bool symbols_begun;   /* the symbols are in the trace, or the helper will write them */
 	pid_t command_pid;    /* pid of CMD when it is recorded, else 0 */
 	pid_t symbols_helper; /* process that writes the kernel's symbols; 0: not running */

@@ -42,7 +42,7 @@ static int pump_sample_create(void *options, const struct wm_source_host *host, 
 	if (s->symbols_helper)
 		wm_sample_source_leave_out(m->source, s->symbols_helper);
 	if (wm_sampling_count(m->sampling))
-		wm_trace_writer_samples(m->writer, wm_sampler_regs(), 0);
+		wm_writer_samples(m->writer, wm_sampler_regs(), 0);
 	*ret = m;
 	return 0;
 }
@@ -150,8 +150,8 @@ static void pump_sample_finish(void *source)
 	(void)wm_sample_source_finish(m->source); /* errors are in the totals */
 	pump_sample_totals(m, &t);
 	if (wm_sampling_count(m->sampling))
-		wm_trace_writer_samples(m->writer, wm_sampler_regs(),
-					t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
+		wm_writer_samples(m->writer, wm_sampler_regs(),
+				  t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
 }
 
 void wm_serving_leave_out(struct serving *s, pid_t pid)

@@ -38,7 +38,7 @@ static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 		_exit(0);
 	err = wm_kernel_symbols_read(&text, &bytes);
 	if (!err)
-		err = wm_trace_kernel_symbols(dir, text, bytes);
+		err = wm_writer_kernel_symbols(dir, text, bytes);
 	_exit(-err);
 }
 
@@ -73,7 +73,7 @@ static void start_helper(struct serving *s)
 	s->symbols_helper = pid;
 	s->symbols_gate = gate[1];
 	if (s->kernel_events) /* not every kernel can exclude it; see wm_instance_exclude() */
-		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
+		(void)wm_recorder_kernel_exclude(s->kernel_events, &pid, 1);
 	s->symbols_begun = true;
 	wm_serving_leave_out(s, pid);
 }
@@ -89,7 +89,7 @@ void wm_serving_prepare_symbols(struct serving *s)
 	/* The reader of a live trace uses the symbols of the running kernel. */
 	if (!s->o->live_bytes &&
 	    ((sampling && wm_sampling_count(sampling)) ||
-	     (s->kernel_events && wm_kernel_events_show_symbols(s->kernel_events))))
+	     (s->kernel_events && wm_recorder_kernel_show_symbols(s->kernel_events))))
 		start_helper(s);
 }
 
@@ -132,5 +132,5 @@ void wm_serving_wait_for_symbols(struct serving *s)
 			       WEXITSTATUS(status) == EACCES
 				   ? "the kernel hides them: run as root; see kernel.kptr_restrict"
 				   : wm_diag_errno(-WEXITSTATUS(status)));
-	wm_trace_kernel_adopt(s->writer);
+	wm_writer_kernel_adopt(s->writer);
 }

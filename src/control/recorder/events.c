@@ -27,7 +27,7 @@ int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_
 
 void wm_recorder_events_done(struct wm_recorder_events *e)
 {
-	wm_kernel_events_destroy(e->kernel);
+	wm_recorder_kernel_destroy(e->kernel);
 	wm_sampling_destroy(e->sampling);
 	wm_rules_destroy(e->rules);
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
@@ -110,9 +110,9 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 
 	if (e->kernel)
 		return 0;
-	err = wm_kernel_events_create(wm_clock_best(), 0, &e->kernel, diag);
+	err = wm_recorder_kernel_create(wm_clock_best(), 0, &e->kernel, diag);
 	if (!err && e->running)
-		wm_kernel_events_change(e->kernel);
+		wm_recorder_kernel_change(e->kernel);
 	return err;
 }
 
@@ -147,8 +147,8 @@ static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *de
 		int err;
 
 		*diag = (struct wm_diag){.offset = -1};
-		places = wm_kernel_events_places(defs, i);
-		err = wm_kernel_events_add(e->kernel, &defs->defs[i], places, w->filter, diag);
+		places = wm_recorder_kernel_places(defs, i);
+		err = wm_recorder_kernel_add(e->kernel, &defs->defs[i], places, w->filter, diag);
 		nr_lacking += err == -ENOENT && w->filter;
 		if ((err == -EOPNOTSUPP && !outright) || (err == -ENOENT && w->filter))
 			continue;
@@ -176,7 +176,7 @@ static int recorder_events_add_functions(struct wm_recorder_events *e,
 				  "functions are selected by name: they have no fields for "
 				  "--filter");
 	else
-		err = wm_kernel_events_functions(e->kernel, name, graph, diag);
+		err = wm_recorder_kernel_functions(e->kernel, name, graph, diag);
 	free(name);
 	return err ? err : 1;
 }
@@ -185,8 +185,8 @@ static int recorder_events_add_functions(struct wm_recorder_events *e,
 static void recorder_events_say_left_out(const struct wm_recorder_events *e,
 					 const struct wm_event_defs *defs)
 {
-	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
-		size_t places = wm_kernel_events_places(defs, i), k = 0;
+	for (size_t i = 0; i < defs->nr; i += wm_recorder_kernel_places(defs, i)) {
+		size_t places = wm_recorder_kernel_places(defs, i), k = 0;
 
 		while (k < places && !defs->defs[i + k].left_out)
 			k++;
@@ -374,7 +374,7 @@ static int recorder_events_switch_on(struct wm_recorder_events *e,
 		return recorder_events_add_functions(e, w, diag);
 	if (!is_marker(w->glob))
 		return add_defs(e, defs, w, outright, diag);
-	err = wm_kernel_events_add_markers(e->kernel, w->filter, diag);
+	err = wm_recorder_kernel_add_markers(e->kernel, w->filter, diag);
 	return err ? err : 1;
 }
 
@@ -414,7 +414,7 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 				  "beginning of a recording: start a new one with -F HZ or -c N",
 				  defs->defs[0].name);
 	if (!err)
-		err = wm_kernel_asks_add(e->later, w->glob, w->filter, false, diag);
+		err = wm_request_add(e->later, w->glob, w->filter, false, diag);
 	return err ? err : (int)defs->nr;
 }
 
@@ -508,11 +508,11 @@ int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct w
 	if (!wm_recorder_is_kernels(glob, &user))
 		kernel = NULL;
 	if (kernel && e->later) {
-		err = wm_kernel_asks_add(e->later, kernel, NULL, true, diag);
+		err = wm_request_add(e->later, kernel, NULL, true, diag);
 		if (err)
 			return err;
 	} else if (kernel && e->kernel) {
-		nr = wm_kernel_events_off(e->kernel, kernel, &fixed);
+		nr = wm_recorder_kernel_off(e->kernel, kernel, &fixed);
 	}
 	if (!user)
 		return 0;
@@ -528,21 +528,21 @@ int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, str
 {
 	int err = make_kernel(e, diag);
 
-	return err ? err : wm_kernel_events_trigger(e->kernel, text, diag);
+	return err ? err : wm_recorder_kernel_trigger(e->kernel, text, diag);
 }
 
 int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text, struct wm_diag *diag)
 {
 	int err = make_kernel(e, diag);
 
-	return err ? err : wm_kernel_events_synthetic(e->kernel, text, diag);
+	return err ? err : wm_recorder_kernel_synthetic(e->kernel, text, diag);
 }
 
 int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag)
 {
 	int err = make_kernel(e, diag);
 
-	return err ? err : wm_kernel_events_stacks(e->kernel, of_kernel, diag);
+	return err ? err : wm_recorder_kernel_stacks(e->kernel, of_kernel, diag);
 }
 
 void wm_recorder_want_tasks(struct wm_recorder_events *e)

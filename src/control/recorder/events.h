@@ -21,9 +21,9 @@
 
 struct wm_recorder_events {
 	struct wm_rules *rules;
-	struct wm_kernel_events *kernel; /* NULL: no kernel event was requested yet */
-	struct wm_sampling *sampling;    /* NULL: nothing is sampled yet */
-	void *options[WM_SOURCES_NR];    /* options of the other sources, created by their want() */
+	struct wm_recorder_kernel *kernel; /* NULL: no kernel event was requested yet */
+	struct wm_sampling *sampling;      /* NULL: nothing is sampled yet */
+	void *options[WM_SOURCES_NR]; /* options of the other sources, created by their want() */
 	/* By index of the rule: the name matches kernel events, too. */
 	bool in_kernel[WM_RULES_NR_MAX];
 	bool user_stacks; /* programs' events are recorded with call stacks */

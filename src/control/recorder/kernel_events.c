@@ -11,11 +11,11 @@
 
 #define FORMATS_BYTES_MAX ((size_t)256 << 20)
 
-int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
-			    struct wm_kernel_events **ret, struct wm_diag *diag)
+int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
+			      struct wm_recorder_kernel **ret, struct wm_diag *diag)
 {
 	const struct wm_instance_options o = {.clock = clock, .buffer_bytes = buffer_bytes};
-	struct wm_kernel_events *k = calloc(1, sizeof(*k));
+	struct wm_recorder_kernel *k = calloc(1, sizeof(*k));
 	int err;
 
 	if (!k)
@@ -30,14 +30,14 @@ int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 		/* Possible now, because the instances that used the probes are gone. */
 		wm_dynamic_sweep(k->tracefs);
 	if (err) {
-		wm_kernel_events_destroy(k);
+		wm_recorder_kernel_destroy(k);
 		return err;
 	}
 	*ret = k;
 	return 0;
 }
 
-void wm_kernel_events_destroy(struct wm_kernel_events *k)
+void wm_recorder_kernel_destroy(struct wm_recorder_kernel *k)
 {
 	if (!k)
 		return;
@@ -46,12 +46,12 @@ void wm_kernel_events_destroy(struct wm_kernel_events *k)
 	wm_dynamic_destroy(k->dynamic);
 	wm_tracefs_close(k->tracefs);
 	for (uint32_t i = 0; i < k->nr_events; i++)
-		wm_kernel_switch_done(&k->switches[i]);
+		wm_recorder_switch_done(&k->switches[i]);
 	wm_arena_done(&k->arena);
 	free(k);
 }
 
-void wm_kernel_events_sweep(void)
+void wm_recorder_kernel_sweep(void)
 {
 	struct wm_tracefs *t;
 
@@ -61,7 +61,8 @@ void wm_kernel_events_sweep(void)
 	wm_tracefs_close(t);
 }
 
-int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, struct wm_diag *diag)
+int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
+				struct wm_diag *diag)
 {
 	const struct wm_instance_options o = {.clock = k->clock, .buffer_bytes = k->most_bytes / 2};
 	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
@@ -72,8 +73,8 @@ int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, stru
 	return err;
 }
 
-struct wm_kernel_source_event *wm_kernel_events_find(const struct wm_kernel_events *k,
-						     const char *system, const char *event)
+struct wm_kernel_source_event *wm_recorder_kernel_find(const struct wm_recorder_kernel *k,
+						       const char *system, const char *event)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++)
 		if (!strcmp(k->events[i].name, event) && !strcmp(k->events[i].system, system))
@@ -81,14 +82,14 @@ struct wm_kernel_source_event *wm_kernel_events_find(const struct wm_kernel_even
 	return NULL;
 }
 
-static bool kernel_events_is_there(const struct wm_kernel_events *k, const char *system,
+static bool kernel_events_is_there(const struct wm_recorder_kernel *k, const char *system,
 				   const char *event)
 {
-	return wm_kernel_events_find(k, system, event) != NULL;
+	return wm_recorder_kernel_find(k, system, event) != NULL;
 }
 
-int wm_kernel_events_keep(struct wm_kernel_events *k, const char *system, const char *name,
-			  const char *format, size_t bytes)
+int wm_recorder_kernel_keep(struct wm_recorder_kernel *k, const char *system, const char *name,
+			    const char *format, size_t bytes)
 {
 	struct wm_kernel_source_event *more, e = {0};
 	struct wm_kernel_switch *switches;
@@ -108,8 +109,8 @@ int wm_kernel_events_keep(struct wm_kernel_events *k, const char *system, const 
 	return 0;
 }
 
-int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, const char *event,
-			      struct wm_diag *diag)
+int wm_recorder_kernel_remember(struct wm_recorder_kernel *k, const char *system, const char *event,
+				struct wm_diag *diag)
 {
 	size_t bytes;
 	char *text;
@@ -120,12 +121,12 @@ int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, co
 	err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
 	if (err)
 		return err;
-	err = wm_kernel_events_keep(k, system, event, text, bytes);
+	err = wm_recorder_kernel_keep(k, system, event, text, bytes);
 	free(text);
 	return err;
 }
 
-static char *kernel_events_copy(struct wm_kernel_events *k, const char *text)
+static char *kernel_events_copy(struct wm_recorder_kernel *k, const char *text)
 {
 	return text ? wm_arena_copy(&k->arena, text, strlen(text)) : NULL;
 }
@@ -134,7 +135,7 @@ static char *kernel_events_copy(struct wm_kernel_events *k, const char *text)
  * Enables an event. The kernel gets its part of the filter; the reader of the records applies the
  * rest. During a change both take effect at the commit.
  */
-static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e, uint32_t event,
+static int enable(struct wm_recorder_kernel *k, const struct wm_instance_event *e, uint32_t event,
 		  const char *filter, struct wm_diag *diag)
 {
 	struct wm_kernel_source_event *kept = &k->events[event];
@@ -147,7 +148,7 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 	if (!s->system || !s->event || (e->called && !s->called))
 		return -ENOMEM;
 	if (k->changing)
-		return wm_kernel_events_stage(k, event, filter, diag);
+		return wm_recorder_kernel_stage(k, event, filter, diag);
 	err = filter ? wm_event_filter_make(filter, kept->system, kept->format, kept->format_bytes,
 					    &s->filter, diag)
 		     : 0;
@@ -160,27 +161,28 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 }
 
 /* Removes the last `nr` events, which could not be enabled. */
-static int kernel_events_forget(struct wm_kernel_events *k, uint32_t nr, int err)
+static int kernel_events_forget(struct wm_recorder_kernel *k, uint32_t nr, int err)
 {
 	while (k->nr_events > nr)
-		wm_kernel_switch_done(&k->switches[--k->nr_events]);
+		wm_recorder_switch_done(&k->switches[--k->nr_events]);
 	return err;
 }
 
-static int kernel_events_add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def *def,
-					const char *filter, struct wm_diag *diag)
+static int kernel_events_add_tracepoint(struct wm_recorder_kernel *k,
+					const struct wm_event_def *def, const char *filter,
+					struct wm_diag *diag)
 {
 	const struct wm_instance_event e = {def->system, def->event, NULL};
 	const struct wm_kernel_source_event *there =
-	    wm_kernel_events_find(k, def->system, def->event);
+	    wm_recorder_kernel_find(k, def->system, def->event);
 	uint32_t before = k->nr_events;
 	int err;
 
 	if (there)
-		return k->changing
-			   ? wm_kernel_events_stage(k, (uint32_t)(there - k->events), filter, diag)
-			   : 0;
-	err = wm_kernel_events_remember(k, def->system, def->event, diag);
+		return k->changing ? wm_recorder_kernel_stage(k, (uint32_t)(there - k->events),
+							      filter, diag)
+				   : 0;
+	err = wm_recorder_kernel_remember(k, def->system, def->event, diag);
 	if (!err)
 		err = enable(k, &e, before, filter, diag);
 	return err ? kernel_events_forget(k, before, err) : 0;
@@ -226,8 +228,8 @@ static bool put_float(struct wm_text *t, const char *line, size_t bytes, const c
 }
 
 /* Writes a format file with the user's name of the event. */
-int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, const char *name,
-			     const char *format, const char *floats)
+int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
+			       const char *format, const char *floats)
 {
 	struct wm_text t;
 	int err;
@@ -243,12 +245,12 @@ int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, con
 		if (!line[n])
 			break;
 	}
-	err = t.failed ? -ENOMEM : wm_kernel_events_keep(k, system, name, t.data, t.bytes);
+	err = t.failed ? -ENOMEM : wm_recorder_kernel_keep(k, system, name, t.data, t.bytes);
 	wm_text_done(&t);
 	return err;
 }
 
-static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
+static int remember_probe(struct wm_recorder_kernel *k, const struct wm_event_def *def,
 			  const char *system, const char *event, struct wm_diag *diag)
 {
 	size_t bytes;
@@ -257,8 +259,8 @@ static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def 
 
 	if (err)
 		return err;
-	err = wm_kernel_events_keep_as(k, wm_event_family_name(def->family), def->label, text,
-				       def->floats);
+	err = wm_recorder_kernel_keep_as(k, wm_event_family_name(def->family), def->label, text,
+					 def->floats);
 	free(text);
 	return err;
 }
@@ -269,7 +271,7 @@ struct made {
 };
 
 /* Adds a place to the first event that fetches the same types, or creates a new event for it. */
-static int kernel_events_place(struct wm_kernel_events *k, const struct wm_event_def *def,
+static int kernel_events_place(struct wm_recorder_kernel *k, const struct wm_event_def *def,
 			       struct made *made, size_t *nr, struct wm_diag *diag)
 {
 	int err;
@@ -286,25 +288,25 @@ static int kernel_events_place(struct wm_kernel_events *k, const struct wm_event
 	return err;
 }
 
-int wm_kernel_events_dynamic(struct wm_kernel_events *k, struct wm_diag *diag)
+int wm_recorder_kernel_dynamic(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	return k->dynamic ? 0 : wm_dynamic_create(k->tracefs, &k->dynamic, diag);
 }
 
-static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs, size_t nr_defs,
+static int add_probe(struct wm_recorder_kernel *k, const struct wm_event_def *defs, size_t nr_defs,
 		     const char *filter, struct wm_diag *diag)
 {
 	struct made *made;
 	uint32_t before = k->nr_events;
 	size_t nr = 0;
-	int err = k->changing ? wm_kernel_events_stage_probe(k, defs, filter, diag) : 0;
+	int err = k->changing ? wm_recorder_kernel_stage_probe(k, defs, filter, diag) : 0;
 
 	if (err)
 		return err < 0 ? err : 0;
 	made = calloc(nr_defs, sizeof(*made));
 	err = made ? 0 : -ENOMEM;
 	if (!err)
-		err = wm_kernel_events_dynamic(k, diag);
+		err = wm_recorder_kernel_dynamic(k, diag);
 	for (size_t i = 0; i < nr_defs && !err; i++)
 		err = kernel_events_place(k, &defs[i], made, &nr, diag);
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -317,7 +319,7 @@ static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs
 	return err ? kernel_events_forget(k, before, err) : 0;
 }
 
-size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first)
+size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first)
 {
 	size_t nr = 1;
 
@@ -326,8 +328,8 @@ size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first)
 	return nr;
 }
 
-int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
-			 size_t nr_places, const char *filter, struct wm_diag *diag)
+int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_def *defs,
+			   size_t nr_places, const char *filter, struct wm_diag *diag)
 {
 	if (defs->label)
 		return add_probe(k, defs, nr_places, filter, diag);
@@ -344,7 +346,7 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
  * Sets the filter of markers. They are no event of tracefs, so the reader evaluates the whole
  * filter.
  */
-static int filter_markers(struct wm_kernel_events *k, const char *filter, struct wm_diag *diag)
+static int filter_markers(struct wm_recorder_kernel *k, const char *filter, struct wm_diag *diag)
 {
 	struct wm_kernel_source_event *e = &k->events[k->nr_events - 1];
 	unsigned char *code;
@@ -363,8 +365,8 @@ static int filter_markers(struct wm_kernel_events *k, const char *filter, struct
 	return err;
 }
 
-int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
-				 struct wm_diag *diag)
+int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *filter,
+				   struct wm_diag *diag)
 {
 	bool in_top = false;
 	int err;
@@ -373,12 +375,12 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 		return 0;
 	if (wm_instance_copy_markers(k->instance) < 0) {
 		in_top = true;
-		err = wm_kernel_events_take_top(
+		err = wm_recorder_kernel_take_top(
 		    k, "the texts written to trace_marker (before Linux 6.12)", diag);
 		if (err)
 			return err;
 	}
-	err = wm_kernel_events_remember(k, "ftrace", "print", diag);
+	err = wm_recorder_kernel_remember(k, "ftrace", "print", diag);
 	if (!err)
 		k->events[k->nr_events - 1].in_top = in_top;
 	return err || !filter ? err : filter_markers(k, filter, diag);
@@ -393,7 +395,7 @@ static bool shows_symbols(const char *format, size_t bytes)
 	return false;
 }
 
-bool wm_kernel_events_has_system(const struct wm_kernel_events *k, const char *system)
+bool wm_recorder_kernel_has_system(const struct wm_recorder_kernel *k, const char *system)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++)
 		if (!strcmp(k->events[i].system, system))
@@ -401,7 +403,7 @@ bool wm_kernel_events_has_system(const struct wm_kernel_events *k, const char *s
 	return false;
 }
 
-bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k)
+bool wm_recorder_kernel_show_symbols(const struct wm_recorder_kernel *k)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++)
 		if (shows_symbols(k->events[i].format, k->events[i].format_bytes))
@@ -409,49 +411,49 @@ bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k)
 	return false;
 }
 
-int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr, bool children,
-			    struct wm_diag *diag)
+int wm_recorder_kernel_follow(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr,
+			      bool children, struct wm_diag *diag)
 {
 	int err = wm_instance_follow(k->instance, tids, nr, children, diag);
 
 	return err || !k->top ? err : wm_instance_follow(k->top, tids, nr, children, diag);
 }
 
-int wm_kernel_events_follow_also(struct wm_kernel_events *k, const pid_t *tids, size_t nr)
+int wm_recorder_kernel_follow_also(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr)
 {
 	return wm_instance_follow_also(k->instance, tids, nr);
 }
 
-int wm_kernel_events_cpus(struct wm_kernel_events *k, const int *cpus, size_t nr,
-			  struct wm_diag *diag)
+int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_t nr,
+			    struct wm_diag *diag)
 {
 	int err = wm_instance_cpus(k->instance, cpus, nr, diag);
 
 	return err || !k->top ? err : wm_instance_cpus(k->top, cpus, nr, diag);
 }
 
-int wm_kernel_events_exclude(struct wm_kernel_events *k, const pid_t *tids, size_t nr)
+int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr)
 {
 	int err = wm_instance_exclude(k->instance, tids, nr);
 
 	return err || !k->top ? err : wm_instance_exclude(k->top, tids, nr);
 }
 
-int wm_kernel_events_start(struct wm_kernel_events *k, struct wm_diag *diag)
+int wm_recorder_kernel_start(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	int err = wm_instance_start(k->instance, diag);
 
 	return err || !k->top ? err : wm_instance_start(k->top, diag);
 }
 
-void wm_kernel_events_stop(struct wm_kernel_events *k)
+void wm_recorder_kernel_stop(struct wm_recorder_kernel *k)
 {
 	wm_instance_stop(k->instance);
 	if (k->top)
 		wm_instance_stop(k->top);
 }
 
-int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret)
+int wm_recorder_kernel_fds(const struct wm_recorder_kernel *k, int **ret)
 {
 	int nr = wm_instance_fds(k->instance, ret), nr_top, *more, *top = NULL;
 
@@ -475,27 +477,27 @@ int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret)
 	return nr;
 }
 
-void wm_kernel_events_leave_rings(struct wm_kernel_events *k)
+void wm_recorder_kernel_leave_rings(struct wm_recorder_kernel *k)
 {
 	wm_instance_close_rings(k->instance);
 	if (k->top)
 		wm_instance_close_rings(k->top);
 }
 
-int wm_kernel_events_source(struct wm_kernel_events *k, struct wm_trace_writer *w,
-			    struct wm_kernel_source **ret, struct wm_diag *diag)
+int wm_recorder_kernel_source(struct wm_recorder_kernel *k, struct wm_trace_writer *w,
+			      struct wm_kernel_source **ret, struct wm_diag *diag)
 {
 	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->most_bytes};
 
-	return wm_kernel_source_create(&from, w, k->events, k->nr_events, ret, diag);
+	return wm_source_kernel_create(&from, w, k->events, k->nr_events, ret, diag);
 }
 
-uint32_t wm_kernel_events_nr_rings(const struct wm_kernel_events *k)
+uint32_t wm_recorder_kernel_nr_rings(const struct wm_recorder_kernel *k)
 {
 	return wm_instance_nr_cpus(k->instance) * (k->top ? 2 : 1);
 }
 
-int wm_kernel_events_fd(const struct wm_kernel_events *k, uint32_t ring)
+int wm_recorder_kernel_fd(const struct wm_recorder_kernel *k, uint32_t ring)
 {
 	uint32_t nr_cpus = wm_instance_nr_cpus(k->instance);
 

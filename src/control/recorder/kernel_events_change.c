@@ -30,35 +30,35 @@ static void forget_next(struct wm_kernel_switch *s)
 	s->staged = s->wanted = false;
 }
 
-void wm_kernel_switch_done(struct wm_kernel_switch *s)
+void wm_recorder_switch_done(struct wm_kernel_switch *s)
 {
 	forget_next(s);
 	wm_event_filter_done(&s->filter);
 	s->filter = (struct wm_event_filter){0};
 }
 
-void wm_kernel_events_change(struct wm_kernel_events *k)
+void wm_recorder_kernel_change(struct wm_recorder_kernel *k)
 {
 	k->changing = true;
 	k->nr_declared = k->nr_events;
 }
 
-void wm_kernel_events_declared(struct wm_kernel_events *k)
+void wm_recorder_kernel_declared(struct wm_recorder_kernel *k)
 {
 	k->nr_declared = k->nr_events;
 }
 
-void wm_kernel_events_abandon(struct wm_kernel_events *k)
+void wm_recorder_kernel_abandon(struct wm_recorder_kernel *k)
 {
 	k->changing = false;
 	for (uint32_t i = 0; i < k->nr_events; i++)
 		forget_next(&k->switches[i]);
 	while (k->nr_events > k->nr_declared)
-		wm_kernel_switch_done(&k->switches[--k->nr_events]);
+		wm_recorder_switch_done(&k->switches[--k->nr_events]);
 }
 
-int wm_kernel_events_stage(struct wm_kernel_events *k, uint32_t event, const char *filter,
-			   struct wm_diag *diag)
+int wm_recorder_kernel_stage(struct wm_recorder_kernel *k, uint32_t event, const char *filter,
+			     struct wm_diag *diag)
 {
 	const struct wm_kernel_source_event *e = &k->events[event];
 	struct wm_kernel_switch *s = &k->switches[event];
@@ -84,8 +84,8 @@ static bool events_change_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
-				 const char *filter, struct wm_diag *diag)
+int wm_recorder_kernel_stage_probe(struct wm_recorder_kernel *k, const struct wm_event_def *def,
+				   const char *filter, struct wm_diag *diag)
 {
 	int nr = 0, err = 0;
 
@@ -95,7 +95,7 @@ int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_eve
 		if (!s->called || !events_change_same(s->called, def->name) ||
 		    !events_change_same(s->path, def->path))
 			continue;
-		err = wm_kernel_events_stage(k, i, filter, diag);
+		err = wm_recorder_kernel_stage(k, i, filter, diag);
 		nr++;
 	}
 	return err ? err : nr;
@@ -149,7 +149,7 @@ static bool events_change_is_meant(const char *glob, const struct wm_kernel_sour
 		(events_change_is_called(glob, s->called) || !strcmp(glob, s->called)));
 }
 
-uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint32_t *ret_fixed)
+uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob, uint32_t *ret_fixed)
 {
 	uint32_t nr = 0;
 
@@ -176,7 +176,7 @@ uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint
 	return nr;
 }
 
-uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k)
+uint32_t wm_recorder_kernel_nr_on(const struct wm_recorder_kernel *k)
 {
 	uint32_t nr = 0;
 
@@ -188,20 +188,20 @@ uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k)
 /* --- commit ----------------------------------------------------------------------------------- */
 
 /* Declares new events to the source. */
-static int events_change_declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
+static int events_change_declare(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
 				 struct wm_diag *diag)
 {
 	int err = 0;
 
 	while (!err && k->nr_declared < k->nr_events) {
-		err = wm_kernel_source_add(source, &k->events[k->nr_declared], diag);
+		err = wm_source_kernel_add(source, &k->events[k->nr_declared], diag);
 		k->nr_declared += !err;
 	}
 	return err;
 }
 
 /* Sets one event in the kernel to the staged state or, with `back`, to the previous one. */
-static int events_change_put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s,
+static int events_change_put(const struct wm_recorder_kernel *k, const struct wm_kernel_switch *s,
 			     bool back, struct wm_diag *diag)
 {
 	const struct wm_instance_event e = {s->system, s->event, s->called};
@@ -217,17 +217,17 @@ static int events_change_put(const struct wm_kernel_events *k, const struct wm_k
 }
 
 /* Sets the filter that the source applies to records of the event. */
-static int sift(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t event,
+static int sift(struct wm_recorder_kernel *k, struct wm_kernel_source *source, uint32_t event,
 		const unsigned char *code, size_t bytes)
 {
 	struct wm_kernel_source_event *e = &k->events[event];
 
 	e->filter = code;
 	e->filter_bytes = code ? bytes : 0;
-	return wm_kernel_source_filter(source, e);
+	return wm_source_kernel_filter(source, e);
 }
 
-static void undo(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t nr)
+static void undo(struct wm_recorder_kernel *k, struct wm_kernel_source *source, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct wm_kernel_switch *s = &k->switches[i];
@@ -240,7 +240,8 @@ static void undo(struct wm_kernel_events *k, struct wm_kernel_source *source, ui
 }
 
 /* Applies all staged events, or none. */
-static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, struct wm_diag *diag)
+static int apply(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
+		 struct wm_diag *diag)
 {
 	int err = 0;
 
@@ -265,7 +266,7 @@ static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, st
  * Called after a change: the source stops evaluating the parts of filters that the kernel
  * evaluates.
  */
-static void events_change_settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
+static void events_change_settle(struct wm_recorder_kernel *k, struct wm_kernel_source *source)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++) {
 		struct wm_kernel_switch *s = &k->switches[i];
@@ -287,19 +288,19 @@ static void events_change_settle(struct wm_kernel_events *k, struct wm_kernel_so
 	}
 }
 
-int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source *source,
-			    struct wm_diag *diag)
+int wm_recorder_kernel_commit(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
+			      struct wm_diag *diag)
 {
 	int err = events_change_declare(k, source, diag);
 
 	if (!err) {
-		wm_kernel_source_drain(source);
+		wm_source_kernel_drain(source);
 		err = apply(k, source, diag);
 	}
 	if (!err) {
-		wm_kernel_source_drain(source);
+		wm_source_kernel_drain(source);
 		events_change_settle(k, source);
 	}
-	wm_kernel_events_abandon(k);
+	wm_recorder_kernel_abandon(k);
 	return err;
 }

@@ -27,7 +27,7 @@ struct wm_kernel_switch {
 	size_t whole_bytes;
 };
 
-struct wm_kernel_events {
+struct wm_recorder_kernel {
 	struct wm_arena arena;
 	struct wm_tracefs *tracefs;
 	struct wm_instance *instance;
@@ -51,41 +51,42 @@ struct wm_kernel_events {
  * Takes the system's own buffer, once, for the purpose `what`; it shares the memory for events.
  * -EBUSY: it is in use.
  */
-int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, struct wm_diag *diag);
+int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
+				struct wm_diag *diag);
 
 /* Creates k->dynamic if it does not exist. */
-int wm_kernel_events_dynamic(struct wm_kernel_events *k, struct wm_diag *diag);
+int wm_recorder_kernel_dynamic(struct wm_recorder_kernel *k, struct wm_diag *diag);
 
 /* Stores an event's names and format for the pump. */
-int wm_kernel_events_keep(struct wm_kernel_events *k, const char *system, const char *name,
-			  const char *format, size_t bytes);
+int wm_recorder_kernel_keep(struct wm_recorder_kernel *k, const char *system, const char *name,
+			    const char *format, size_t bytes);
 
 /*
  * Stores a format file under another name. The arguments in the list `floats` (NULL: none) hold the
  * bytes of floating-point numbers.
  */
-int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, const char *name,
-			     const char *format, const char *floats);
+int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
+			       const char *format, const char *floats);
 
 /* returns NULL when the event is not stored */
-struct wm_kernel_source_event *wm_kernel_events_find(const struct wm_kernel_events *k,
-						     const char *system, const char *event);
+struct wm_kernel_source_event *wm_recorder_kernel_find(const struct wm_recorder_kernel *k,
+						       const char *system, const char *event);
 /* Stores the unchanged format file of an event, unless it is stored already. */
-int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, const char *event,
-			      struct wm_diag *diag);
+int wm_recorder_kernel_remember(struct wm_recorder_kernel *k, const char *system, const char *event,
+				struct wm_diag *diag);
 
 /*
  * Stages an event for the change in progress. The first request for an event in a change wins.
  * Returns 0, or an error of wm_event_filter_make().
  */
-int wm_kernel_events_stage(struct wm_kernel_events *k, uint32_t event, const char *filter,
-			   struct wm_diag *diag);
+int wm_recorder_kernel_stage(struct wm_recorder_kernel *k, uint32_t event, const char *filter,
+			     struct wm_diag *diag);
 /*
  * Stages all events of an existing probe with that name. Returns their number; 0: there is no such
  * probe.
  */
-int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
-				 const char *filter, struct wm_diag *diag);
-void wm_kernel_switch_done(struct wm_kernel_switch *s);
+int wm_recorder_kernel_stage_probe(struct wm_recorder_kernel *k, const struct wm_event_def *def,
+				   const char *filter, struct wm_diag *diag);
+void wm_recorder_switch_done(struct wm_kernel_switch *s);
 
 #endif

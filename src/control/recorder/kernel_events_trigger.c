@@ -22,7 +22,7 @@
  * Changes the format: it describes 8 callers, but a record has a variable number, so the array is
  * extended to the end of the record.
  */
-static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *diag)
+static int remember_kernel_stack(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	static const char fixed[] = "caller[8];\toffset:16;\tsize:64;",
 			  open[] = "caller[];\toffset:16;\tsize:0;";
@@ -44,26 +44,27 @@ static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *dia
 		wm_text_str(&t, text);
 	}
 	err = t.failed ? -ENOMEM
-		       : wm_kernel_events_keep(k, "ftrace", "kernel_stack", t.data, t.bytes);
+		       : wm_recorder_kernel_keep(k, "ftrace", "kernel_stack", t.data, t.bytes);
 	wm_text_done(&t);
 	free(text);
 	return err;
 }
 
-static int expect_kernel_stacks(struct wm_kernel_events *k, struct wm_diag *diag)
+static int expect_kernel_stacks(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
-	return wm_kernel_events_find(k, "ftrace", "kernel_stack") ? 0
-								  : remember_kernel_stack(k, diag);
+	return wm_recorder_kernel_find(k, "ftrace", "kernel_stack")
+		   ? 0
+		   : remember_kernel_stack(k, diag);
 }
 
-int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct wm_diag *diag)
+int wm_recorder_kernel_stacks(struct wm_recorder_kernel *k, bool of_kernel, struct wm_diag *diag)
 {
 	int err = wm_instance_stacks(k->instance, of_kernel, diag);
 
 	if (err)
 		return err;
 	return of_kernel ? expect_kernel_stacks(k, diag)
-			 : wm_kernel_events_remember(k, "ftrace", "user_stack", diag);
+			 : wm_recorder_kernel_remember(k, "ftrace", "user_stack", diag);
 }
 
 /* --- functions ------------------------------------------------------------------ */
@@ -72,7 +73,7 @@ int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct w
  * Changes the print form: the kernel prints both times in hexadecimal; the difference is printed
  * instead.
  */
-static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
+static int remember_exit(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	static const char form[] =
 	    "print fmt: \"<-- %ps (%d) %llu ns over: %d\", (void *)REC->func, REC->depth, "
@@ -95,14 +96,14 @@ static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 		wm_text_str(&t, text);
 	}
 	err = t.failed ? -ENOMEM
-		       : wm_kernel_events_keep(k, "ftrace", "funcgraph_exit", t.data, t.bytes);
+		       : wm_recorder_kernel_keep(k, "ftrace", "funcgraph_exit", t.data, t.bytes);
 	wm_text_done(&t);
 	free(text);
 	return err;
 }
 
 /* Whether the kernel has the graph tracer, at least in the system's own buffer. */
-static bool has_graph(const struct wm_kernel_events *k)
+static bool has_graph(const struct wm_recorder_kernel *k)
 {
 	size_t bytes;
 	char *list;
@@ -115,31 +116,31 @@ static bool has_graph(const struct wm_kernel_events *k)
 	return has;
 }
 
-static int trace_graph(struct wm_kernel_events *k, const char *glob, struct wm_diag *diag)
+static int trace_graph(struct wm_recorder_kernel *k, const char *glob, struct wm_diag *diag)
 {
 	int err = k->top ? -EOPNOTSUPP : wm_instance_functions(k->instance, glob, true, diag);
 
 	if (err != -EOPNOTSUPP || !has_graph(k))
 		return err;
-	err = wm_kernel_events_take_top(k, "the function graph (before Linux 6.13)", diag);
+	err = wm_recorder_kernel_take_top(k, "the function graph (before Linux 6.13)", diag);
 	return err ? err : wm_instance_functions(k->top, glob, true, diag);
 }
 
-static int remember_graph(struct wm_kernel_events *k, struct wm_diag *diag)
+static int remember_graph(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
-	int err = wm_kernel_events_remember(k, "ftrace", "funcgraph_entry", diag);
+	int err = wm_recorder_kernel_remember(k, "ftrace", "funcgraph_entry", diag);
 
-	if (!err && !wm_kernel_events_find(k, "ftrace", "funcgraph_exit"))
+	if (!err && !wm_recorder_kernel_find(k, "ftrace", "funcgraph_exit"))
 		err = remember_exit(k, diag);
 	if (!err && k->top) {
-		wm_kernel_events_find(k, "ftrace", "funcgraph_entry")->in_top = true;
-		wm_kernel_events_find(k, "ftrace", "funcgraph_exit")->in_top = true;
+		wm_recorder_kernel_find(k, "ftrace", "funcgraph_entry")->in_top = true;
+		wm_recorder_kernel_find(k, "ftrace", "funcgraph_exit")->in_top = true;
 	}
 	return err;
 }
 
-int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
-			       struct wm_diag *diag)
+int wm_recorder_kernel_functions(struct wm_recorder_kernel *k, const char *glob, bool graph,
+				 struct wm_diag *diag)
 {
 	int err = graph ? trace_graph(k, glob, diag)
 			: wm_instance_functions(k->instance, glob, false, diag);
@@ -147,7 +148,7 @@ int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, boo
 	if (err)
 		return err;
 	return graph ? remember_graph(k, diag)
-		     : wm_kernel_events_remember(k, "ftrace", "function", diag);
+		     : wm_recorder_kernel_remember(k, "ftrace", "function", diag);
 }
 
 /* --- synthetic events -------------------------------------------------------------- */
@@ -157,15 +158,15 @@ static bool trigger_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definition,
-			       struct wm_diag *diag)
+int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *definition,
+				 struct wm_diag *diag)
 {
 	char event[WM_TRACEFS_NAME_MAX], name[WM_TRACEFS_NAME_MAX];
 	struct wm_instance_event e = {.system = "synthetic", .name = event};
 	struct wm_kernel_synthetic *more;
 	size_t n = strcspn(definition, " \t"), bytes;
 	char *text;
-	int err = wm_kernel_events_dynamic(k, diag);
+	int err = wm_recorder_kernel_dynamic(k, diag);
 
 	if (!err)
 		err = wm_dynamic_synthetic(k->dynamic, definition, event, diag);
@@ -182,13 +183,13 @@ int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definitio
 	err = wm_tracefs_event_format(k->tracefs, "synthetic", event, &text, &bytes, diag);
 	if (err)
 		return err;
-	err = wm_kernel_events_keep_as(k, "synthetic", name, text, NULL);
+	err = wm_recorder_kernel_keep_as(k, "synthetic", name, text, NULL);
 	free(text);
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
 /* Replaces the users' names of synthetic events by their names in the kernel. */
-static void trigger_put_names(const struct wm_kernel_events *k, const char *text,
+static void trigger_put_names(const struct wm_recorder_kernel *k, const char *text,
 			      struct wm_text *to)
 {
 	while (*text) {
@@ -236,7 +237,7 @@ static bool trigger_begins(const char *text, const char *with)
 }
 
 /* Registers the events that a trigger writes to the rings, and the files to save at the end. */
-static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
+static int expect(struct wm_recorder_kernel *k, const struct wm_instance_event *e,
 		  const char *trigger, struct wm_diag *diag)
 {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX + 8];
@@ -266,12 +267,12 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 			       trigger + strlen("enable_event:"));
 		if (!trigger_split(strcat(event, "x"), system, event, &rest))
 			return 0; /* not an error here: the kernel will report it */
-		return wm_kernel_events_remember(k, system, event, diag);
+		return wm_recorder_kernel_remember(k, system, event, diag);
 	}
 	return 0;
 }
 
-int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struct wm_diag *diag)
+int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text, struct wm_diag *diag)
 {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
 	struct wm_instance_event e = {.system = system, .name = event};
@@ -302,12 +303,12 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 
 /* --- at the end ------------------------------------------------------------------------ */
 
-bool wm_kernel_events_has_files(const struct wm_kernel_events *k)
+bool wm_recorder_kernel_has_files(const struct wm_recorder_kernel *k)
 {
 	return k->nr_histograms || k->has_snapshot;
 }
 
-int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
+int wm_recorder_kernel_save(struct wm_recorder_kernel *k, struct wm_trace_writer *w)
 {
 	struct wm_text t;
 	size_t bytes;
@@ -327,12 +328,12 @@ int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
 		free(text);
 	}
 	if (k->nr_histograms)
-		err = t.failed ? -ENOMEM : wm_trace_kernel_file(w, "histograms", t.data, t.bytes);
+		err = t.failed ? -ENOMEM : wm_writer_kernel_file(w, "histograms", t.data, t.bytes);
 	wm_text_done(&t);
 	if (err || !k->has_snapshot ||
 	    wm_instance_read_file(k->instance, "snapshot", SNAPSHOT_BYTES_MAX, &text, &bytes) < 0)
 		return err;
-	err = wm_trace_kernel_file(w, "snapshot", text, bytes);
+	err = wm_writer_kernel_file(w, "snapshot", text, bytes);
 	free(text);
 	return err;
 }

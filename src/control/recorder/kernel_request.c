@@ -10,13 +10,13 @@
 
 #include "control/tool.h"
 
-void wm_kernel_asks_init(struct wm_kernel_asks *a)
+void wm_request_init(struct wm_kernel_asks *a)
 {
 	*a = (struct wm_kernel_asks){0};
 	wm_text_init(&a->body);
 }
 
-void wm_kernel_asks_done(struct wm_kernel_asks *a)
+void wm_request_done(struct wm_kernel_asks *a)
 {
 	wm_text_done(&a->body);
 }
@@ -26,8 +26,8 @@ static void kernel_request_put(struct wm_text *t, const char *text)
 	wm_text_add(t, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-int wm_kernel_asks_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
-		       struct wm_diag *diag)
+int wm_request_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
+		   struct wm_diag *diag)
 {
 	if (a->nr == WM_KERNEL_ASKS_MAX)
 		return wm_diag_set(diag, -E2BIG, NULL, -1,
@@ -89,7 +89,7 @@ static const char *kernel_request_take(const char **at, const char *end)
 	return nul ? text : NULL;
 }
 
-bool wm_kernel_question_read(const void *message, size_t bytes, struct wm_kernel_question *ret)
+bool wm_request_read(const void *message, size_t bytes, struct wm_kernel_question *ret)
 {
 	const char *at = (const char *)message + sizeof(struct wm_msg_kernel_change);
 	const char *end = (const char *)message + bytes;

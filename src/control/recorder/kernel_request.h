@@ -23,14 +23,14 @@ struct wm_kernel_asks {
 	uint32_t nr;
 };
 
-void wm_kernel_asks_init(struct wm_kernel_asks *a);
-void wm_kernel_asks_done(struct wm_kernel_asks *a);
+void wm_request_init(struct wm_kernel_asks *a);
+void wm_request_done(struct wm_kernel_asks *a);
 /*
  * Adds a request. Returns 0, -ENOMEM, or -E2BIG with diag. `filter` NULL: no filter, also for
  * events to disable.
  */
-int wm_kernel_asks_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
-		       struct wm_diag *diag);
+int wm_request_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
+		   struct wm_diag *diag);
 
 /*
  * Followed by NUL-terminated texts: the command's folder, $PATH; then, nr_asks times: one byte, '+'
@@ -67,7 +67,7 @@ struct wm_kernel_question {
 	struct wm_kernel_ask asks[WM_KERNEL_ASKS_MAX];
 };
 /* Decodes a message; returns false when it is malformed. */
-bool wm_kernel_question_read(const void *message, size_t bytes, struct wm_kernel_question *ret);
+bool wm_request_read(const void *message, size_t bytes, struct wm_kernel_question *ret);
 
 /*
  * Sends the request to the recorder that writes to the trace directory `dir`, and waits until it is

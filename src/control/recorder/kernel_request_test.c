@@ -33,8 +33,7 @@ static bool reads(uint32_t nr, const char *text, size_t bytes)
 {
 	struct wm_kernel_question *q = calloc(1, sizeof(*q));
 	void *message = make(nr, text, bytes);
-	bool fine =
-	    wm_kernel_question_read(message, sizeof(struct wm_msg_kernel_change) + bytes, q);
+	bool fine = wm_request_read(message, sizeof(struct wm_msg_kernel_change) + bytes, q);
 
 	free(message);
 	free(q);
@@ -46,8 +45,8 @@ static void a_whole_one(void **state)
 	struct wm_kernel_question *q = calloc(1, sizeof(*q));
 	void *message = make(2, texts, sizeof(texts));
 
-	assert_true(wm_kernel_question_read(
-	    message, sizeof(struct wm_msg_kernel_change) + sizeof(texts), q));
+	assert_true(
+	    wm_request_read(message, sizeof(struct wm_msg_kernel_change) + sizeof(texts), q));
 	assert_string_equal(q->folder, "/home/me");
 	assert_string_equal(q->search, "/bin:/usr/bin");
 	assert_int_equal(q->nr, 2);
@@ -69,7 +68,7 @@ static void cut_anywhere_it_makes_no_sense(void **state)
 		assert_false(reads(2, texts, n));
 	assert_true(reads(2, texts, sizeof(texts)));
 	for (size_t n = 0; n < sizeof(struct wm_msg_kernel_change); n++)
-		assert_false(wm_kernel_question_read(texts, n, q));
+		assert_false(wm_request_read(texts, n, q));
 	free(q);
 }
 
@@ -95,12 +94,12 @@ static void more_than_there_may_be(void **state)
 	struct wm_diag diag = {.offset = -1};
 	struct wm_kernel_asks a;
 
-	wm_kernel_asks_init(&a);
+	wm_request_init(&a);
 	for (uint32_t i = 0; i < WM_KERNEL_ASKS_MAX; i++)
-		assert_int_equal(wm_kernel_asks_add(&a, "sched:*", NULL, false, &diag), 0);
-	assert_int_equal(wm_kernel_asks_add(&a, "sched:*", NULL, false, &diag), -E2BIG);
+		assert_int_equal(wm_request_add(&a, "sched:*", NULL, false, &diag), 0);
+	assert_int_equal(wm_request_add(&a, "sched:*", NULL, false, &diag), -E2BIG);
 	assert_non_null(strstr(diag.sentence, "split it"));
-	wm_kernel_asks_done(&a);
+	wm_request_done(&a);
 }
 
 int main(void)

@@ -86,16 +86,16 @@ static int kernel_tasks_follow(const struct wm_recorder_plan *plan, const pid_t 
 
 	if (err)
 		return err;
-	return wm_kernel_events_follow(plan->events->kernel, tids, nr, !plan->nr_tids, diag);
+	return wm_recorder_kernel_follow(plan->events->kernel, tids, nr, !plan->nr_tids, diag);
 }
 
 static int kernel_tasks_start(const struct wm_recorder_plan *plan, struct wm_diag *diag)
 {
-	int err = plan->nr_cpus
-		      ? wm_kernel_events_cpus(plan->events->kernel, plan->cpus, plan->nr_cpus, diag)
-		      : 0;
+	int err = plan->nr_cpus ? wm_recorder_kernel_cpus(plan->events->kernel, plan->cpus,
+							  plan->nr_cpus, diag)
+				: 0;
 
-	return err ? err : wm_kernel_events_start(plan->events->kernel, diag);
+	return err ? err : wm_recorder_kernel_start(plan->events->kernel, diag);
 }
 
 int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
@@ -107,7 +107,7 @@ int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 	int err = 0;
 
 	if (plan->all) {
-		(void)wm_kernel_events_exclude(plan->events->kernel, ours, 2);
+		(void)wm_recorder_kernel_exclude(plan->events->kernel, ours, 2);
 	} else if (plan->nr_pids) {
 		err = wm_recorder_threads(plan, &tids, &nr);
 		if (!err && nr)

@@ -38,13 +38,13 @@ static void find_narrow(const struct wm_recorder_plan *plan, char *name, size_t 
 
 void wm_recorder_say_narrow(const struct wm_recorder_plan *plan)
 {
-	const struct wm_kernel_events *kernel = plan->events->kernel;
+	const struct wm_recorder_kernel *kernel = plan->events->kernel;
 	char name[128];
 
 	find_narrow(plan, name, sizeof(name));
 	if (!*name)
 		return;
-	if (kernel && wm_kernel_events_has_system(kernel, "syscalls"))
+	if (kernel && wm_recorder_kernel_has_system(kernel, "syscalls"))
 		wm_words_say(
 		    plan->words,
 		    "%s is a 32-bit program: the kernel has no events for its single system "

@@ -374,7 +374,7 @@ static void finish_pump(struct wm_recorder *r)
 		say_lost(r, status);
 	if (r->is_lost)
 		/* Removes instances that the pump created during the recording. */
-		wm_kernel_events_sweep();
+		wm_recorder_kernel_sweep();
 	wm_session_remove(&r->session); /* a pump that was killed did not do this */
 }
 

@@ -195,7 +195,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	    .build_id_bytes = in.build_id_bytes,
 	    .path = path,
 	};
-	(void)wm_trace_module(a->producer, &info); /* on a full disk: as above */
+	(void)wm_writer_module(a->producer, &info); /* on a full disk: as above */
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 		return 0;
 	}
 	if (d->pd)
-		return write_record(d, e->record, wm_perf_header_get(e->record, d->swap).size);
+		return write_record(d, e->record, wm_kperf_header_get(e->record, d->swap).size);
 	got = wm_pdx_record(d, e);
 	if (got == 1)
 		return write_record(d, d->text.data, d->text.bytes);

@@ -123,9 +123,10 @@ static uint32_t first_field(const struct wm_type *fields)
 {
 	uint32_t nr = fields ? fields->nr_members : 0, i = 0;
 
-	while (i < nr && (is_part(fields->members[i].name) ||
-			  (i + 1 < nr && is_part(fields->members[i + 1].name) &&
-			   wm_kernel_is_length(&fields->members[i], &fields->members[i + 1]))))
+	while (i < nr &&
+	       (is_part(fields->members[i].name) ||
+		(i + 1 < nr && is_part(fields->members[i + 1].name) &&
+		 wm_export_kernel_is_length(&fields->members[i], &fields->members[i + 1]))))
 		i++;
 	return i;
 }
@@ -299,8 +300,8 @@ static int put_raw(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct w
 
 	while (fields.at < fields.end && e->items[fields.at].member < first)
 		fields.at = e->items[fields.at].next;
-	err = wm_kernel_record(&d->source.machine, a->format, &common, e->items, &fields, 1,
-			       &d->scratch, &d->record);
+	err = wm_export_kernel_record(&d->source.machine, a->format, &common, e->items, &fields, 1,
+				      &d->scratch, &d->record);
 	if (err)
 		return err;
 	bytes = (uint32_t)d->record.bytes;

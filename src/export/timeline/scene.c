@@ -25,7 +25,7 @@ static int scene_bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++) {
 		wm_act_bind(t, t->types[i], &st->types[i]);
-		wm_event_comm_bind(t->types[i], &st->comms[i]);
+		wm_comm_bind(t->types[i], &st->comms[i]);
 	}
 	return 0;
 }

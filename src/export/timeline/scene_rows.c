@@ -167,7 +167,7 @@ static void scene_rows_find_name(struct wm_scene *s, uint32_t trace, const struc
 	if (f->type)
 		comm = wm_field_ref_string(f, e, &bytes);
 	else if (is_new && !t->comm) {
-		comm = wm_event_comm_of_thread(s->export->traces[trace], e);
+		comm = wm_comm_of_thread(s->export->traces[trace], e);
 		bytes = strlen(comm);
 	}
 	name_task(s, t, comm, bytes);

@@ -189,7 +189,7 @@ static void add_members(struct making *x, const struct wm_type *part, const char
 		const struct wm_member *m = &part->members[i];
 		const char *name;
 
-		if (i + 1 < part->nr_members && wm_kernel_is_length(m, m + 1))
+		if (i + 1 < part->nr_members && wm_export_kernel_is_length(m, m + 1))
 			continue;
 		if (x->nr == FIELDS_MAX) {
 			x->err = -E2BIG;

@@ -250,7 +250,7 @@ const struct wm_kformat *wm_tdx_source_format(const struct wm_tdx_source *s, con
 
 		if (f && !strcmp(f->name, colon + 1) &&
 		    !strncmp(f->system, name, (size_t)(colon - name)) && !f->system[colon - name])
-			return wm_kernel_fits(f, fields) ? f : NULL;
+			return wm_export_kernel_fits(f, fields) ? f : NULL;
 	}
 	return NULL;
 }

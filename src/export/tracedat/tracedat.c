@@ -189,7 +189,7 @@ static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e
 	known = tracedat_export_find_name(d, tid);
 	if (!known && nr == WM_TDX_NAMES_MAX)
 		return;
-	name = wm_event_comm_of_thread(d->x->traces[trace], e);
+	name = wm_comm_of_thread(d->x->traces[trace], e);
 	if (!*name)
 		return;
 	if (known)
@@ -218,12 +218,12 @@ static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const 
 	struct wm_kernel_common common = {.pid = e->tid >= 0 ? e->tid : e->pid >= 0 ? e->pid : 0};
 
 	if (what->how == WM_TDX_MADE)
-		return wm_kernel_record(&d->source.machine, what->format, &common, e->items, all, 3,
-					&d->scratch, &d->record);
+		return wm_export_kernel_record(&d->source.machine, what->format, &common, e->items,
+					       all, 3, &d->scratch, &d->record);
 	common.flags = common_number(e, "flags");
 	common.preempt_count = common_number(e, "preempt_count");
-	return wm_kernel_record(&d->source.machine, what->format, &common, e->items, fields, 1,
-				&d->scratch, &d->record);
+	return wm_export_kernel_record(&d->source.machine, what->format, &common, e->items, fields,
+				       1, &d->scratch, &d->record);
 }
 
 static uint64_t tracedat_export_time_of(const struct wm_tdx *d, const struct wm_event *e)

@@ -124,7 +124,7 @@ static int walk_proc(const struct walk *w)
 	char path[64];
 	int err = 0;
 
-	for (size_t i = 0; !err && (e = wm_proc_event(i)); i++) {
+	for (size_t i = 0; !err && (e = wm_kproc_event(i)); i++) {
 		struct wm_event_item item = {.family = WM_FAMILY_PROC, .proc = e};
 
 		(void)snprintf(path, sizeof(path), "/proc/%s%s", e->of_task ? "self/" : "",

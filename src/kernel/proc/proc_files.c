@@ -74,7 +74,7 @@ void wm_proc_machine_read(struct wm_proc_machine *ret)
 					.page_bytes = page > 0 ? (uint64_t)page : 4096};
 }
 
-int wm_proc_learn(const struct wm_proc_event *e, struct wm_proc_plan **ret, struct wm_diag *diag)
+int wm_proc_learn(const struct wm_proc_event *e, struct wm_kproc_plan **ret, struct wm_diag *diag)
 {
 	int fd = wm_proc_open(e, e->of_task ? getpid() : 0), err = fd < 0 ? fd : 0;
 	struct wm_proc_machine machine;
@@ -90,7 +90,7 @@ int wm_proc_learn(const struct wm_proc_event *e, struct wm_proc_plan **ret, stru
 		    err == -ENOENT || err == -EOPNOTSUPP ? "this kernel was built without it"
 							 : strerror(-err));
 	else
-		err = wm_proc_plan_create(e, &machine, t.data, t.bytes, ret, diag);
+		err = wm_kproc_plan_create(e, &machine, t.data, t.bytes, ret, diag);
 	wm_proc_text_done(&t);
 	if (fd >= 0)
 		close(fd);

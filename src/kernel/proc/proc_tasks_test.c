@@ -71,7 +71,7 @@ static void children_are_followed_and_strangers_not(void **state)
 	const struct wm_proc_event *stat;
 
 	(void)state;
-	for (size_t i = 0; (stat = wm_proc_event(i)) && strcmp(stat->name, "pid_stat") != 0; i++)
+	for (size_t i = 0; (stat = wm_kproc_event(i)) && strcmp(stat->name, "pid_stat") != 0; i++)
 		;
 	assert_non_null(stat);
 	wm_proc_tasks_init(&t, false, nobody);

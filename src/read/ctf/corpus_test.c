@@ -21,7 +21,7 @@
 struct result {
 	uint64_t events, packets_outside;
 	uint32_t faults;
-	int err;        /* result of wm_trace_open() */
+	int err;        /* result of wm_read_open() */
 	bool bad_fault; /* a fault without file or reason */
 	char first[512];
 };
@@ -81,7 +81,7 @@ static struct result read_trace(const char *path)
 	struct result r = {0};
 	struct wm_trace *t;
 
-	r.err = wm_trace_open(path, &t, &diag);
+	r.err = wm_read_open(path, &t, &diag);
 	if (r.err) {
 		(void)snprintf(r.first, sizeof(r.first), "%s", diag.sentence);
 		r.bad_fault = !diag.where || !diag.sentence[0];

@@ -116,7 +116,7 @@ static void read_all(const char *path, const struct wm_want *want, struct wm_tex
 	int got = 0;
 
 	wm_text_init(t);
-	if (wm_trace_open(path, &trace, &diag)) {
+	if (wm_read_open(path, &trace, &diag)) {
 		wm_text_f(t, "refused: %s", diag.sentence);
 		return;
 	}
@@ -483,7 +483,7 @@ static void test_windows(void **state)
 
 	assert_non_null(data);
 	folder_init(&f, window_metadata, data, window_data(data));
-	assert_int_equal(wm_trace_open(f.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(f.path, &t, NULL), 0);
 	assert_int_equal(t->nr_packets, 1);
 	r = t->ops->reader_create(t, &want);
 	assert_int_equal(t->ops->reader_begin(r, &t->packets[0]), 0);
@@ -510,7 +510,7 @@ static void test_shrinking(void **state)
 
 	assert_non_null(data);
 	folder_init(&f, window_metadata, data, window_data(data));
-	assert_int_equal(wm_trace_open(f.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(f.path, &t, NULL), 0);
 	put(&f, "stream", data, 1000);
 	r = t->ops->reader_create(t, NULL);
 	assert_int_equal(t->ops->reader_begin(r, &t->packets[0]), 0);
@@ -585,7 +585,7 @@ static void test_compact_header(void **state)
 	struct folder f;
 
 	folder_init(&f, compact_metadata, data, compact_data(data));
-	assert_int_equal(wm_trace_open(f.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(f.path, &t, NULL), 0);
 	r = t->ops->reader_create(t, &want);
 	assert_int_equal(t->ops->reader_begin(r, &t->packets[0]), 0);
 	assert_int_equal(wm_batch_read(t, r, &b), 3);

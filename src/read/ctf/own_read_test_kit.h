@@ -15,7 +15,7 @@ static inline struct wm_trace *kit_open(void)
 	struct wm_diag d = {.offset = -1};
 	struct wm_trace *t = NULL;
 
-	if (wm_trace_open(kit_dir, &t, &d))
+	if (wm_read_open(kit_dir, &t, &d))
 		fail_msg("%s: line %u: %s", d.where ? d.where : "", d.line, d.sentence);
 	return t;
 }

@@ -52,11 +52,11 @@ static void write_trace(enum wm_trace_format format)
 	assert_int_equal(kit_event(p, 2, WM_CONTEXT_CPU, "text", "s:s"), 0);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		write_round(p, KIT_START + 1000 + round * 100000, round);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 }
 
 struct result {
-	int err; /* result of wm_trace_open() */
+	int err; /* result of wm_read_open() */
 	uint32_t events, faults, lost;
 	char said[4 * WM_DIAG_SENTENCE]; /* reasons of all faults */
 };
@@ -73,7 +73,7 @@ static struct result read_all(void)
 	bool went_back = false;
 	int got;
 
-	result.err = wm_trace_open(kit_dir, &t, &d);
+	result.err = wm_read_open(kit_dir, &t, &d);
 	if (result.err) {
 		assert_true(d.sentence[0] != 0);
 		return result;
@@ -249,7 +249,7 @@ static void same_class(enum wm_trace_format format, const char *schema, const in
 	kit_record(&k, 7, 2000);
 	put_zeros(&k, wanted, contexts);
 	assert_int_equal(kit_send(p, &k, 1, 0), 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	t = kit_open();
 	m = kit_merge(t);
 	assert_int_equal(kit_next(m, &e), 1);
@@ -294,10 +294,10 @@ static void test_summary(void **state)
 
 	assert_int_equal(kit_event(p, 1, 0, "plain", ""), 0);
 	assert_int_equal(kit_send_plain(p, 1, 5, 3000, 4000), 0);
-	assert_int_equal(wm_trace_lost(p, 3000, 4000, "torn", 3), 0);
-	assert_int_equal(wm_trace_lost(p, 3000, 4000, "full", 4), 0);
+	assert_int_equal(wm_writer_lost(p, 3000, 4000, "torn", 3), 0);
+	assert_int_equal(wm_writer_lost(p, 3000, 4000, "full", 4), 0);
 	wm_producer_remove(p, 5000);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	t = kit_open();
 	assert_int_equal(kit_lost(t, "full"), 4);
 	assert_int_equal(kit_lost(t, "torn"), 3);
@@ -325,7 +325,7 @@ static void test_merge(void **state)
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(kit_send_plain(p, 1, i, 2000 + i * 37 % 101, 3000 + i * 53 % 211),
 				 0);
-	assert_int_equal(wm_trace_writer_close(w), 0);
+	assert_int_equal(wm_writer_close(w), 0);
 	got = read_all(); /* fails when the order is wrong */
 	assert_int_equal(got.events, 400);
 	assert_int_equal(got.faults, 0);
@@ -602,7 +602,7 @@ static void refused(const char *why)
 	struct wm_diag d = {.offset = -1};
 	struct wm_trace *t = NULL;
 
-	assert_true(wm_trace_open(kit_dir, &t, &d) < 0);
+	assert_true(wm_read_open(kit_dir, &t, &d) < 0);
 	if (!strstr(d.sentence, why))
 		fail_msg("\"%s\", wanted \"%s\"", d.sentence, why);
 }

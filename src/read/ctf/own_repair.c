@@ -516,7 +516,7 @@ static int repair_open_trace(struct repair *r)
 
 	wm_trace_close(r->t);
 	r->t = NULL;
-	err = wm_trace_open(r->dir, &r->t, r->diag);
+	err = wm_read_open(r->dir, &r->t, r->diag);
 	if (err)
 		return err;
 	/*

@@ -87,7 +87,7 @@ static void test_names_by_time(void **state)
 
 	assert_non_null(mkdtemp(folder));
 	make(folder);
-	assert_int_equal(wm_trace_open(folder, &t, NULL), 0);
+	assert_int_equal(wm_read_open(folder, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0); /* the reader of the packet reports the damage */
 	assert_string_equal(comm(t, 5, 100), "old");
 	assert_string_equal(comm(t, 5, INT64_MAX), "old");
@@ -107,7 +107,7 @@ static void test_whose_event(void **state)
 
 	assert_non_null(mkdtemp(folder));
 	make(folder);
-	assert_int_equal(wm_trace_open(folder, &t, NULL), 0);
+	assert_int_equal(wm_read_open(folder, &t, NULL), 0);
 	r = t->ops->reader_create(t, NULL);
 	assert_int_equal(t->nr_packets, 2);
 	for (uint32_t i = 0; i < 2; i++) {

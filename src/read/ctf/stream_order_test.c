@@ -146,7 +146,7 @@ static void test_chunks_and_doubles(void **state)
 	put_packets(&tree, "1/s", first, 2);
 	put_packets(&tree, "2/s", second, 2);
 	put_packets(&tree, "2/a", other, 1);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_losses, 0);
 	assert_int_equal(t->nr_types, 1); /* both have the same metadata, which was read once */
@@ -177,7 +177,7 @@ static void test_losses(void **state)
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put_packets(&tree, "s_0", packets, 2);
 	put_packets(&tree, "s_1", packets + 2, 1);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_losses, 2);
 	assert_int_equal(t->losses[0].count, 250); /* lost before the first packet */
 	assert_int_equal(t->losses[0].begin_ns, INT64_MIN);
@@ -202,7 +202,7 @@ static void test_lost_packets(void **state)
 	make_tree(&tree);
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put_packets(&tree, "s", packets, 2);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_losses, 1);
 	assert_true(t->losses[0].packets);
 	assert_int_equal(t->losses[0].count, 2);
@@ -226,7 +226,7 @@ static void test_streams_without_instance(void **state)
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put(&tree, "b", "x", 1);
 	put(&tree, "a", "y", 1);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_streams, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(t->streams[i]->instance, i);
@@ -253,7 +253,7 @@ static void test_damage_between_packets(void **state)
 	make_tree(&tree);
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put(&tree, "s", data, sizeof(data) - 10);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(times(t, ns), 3);
 	assert_int_equal(ns[1], 25);
 	assert_int_equal(t->nr_faults, 2);
@@ -283,7 +283,7 @@ static void test_index_lists_more(void **state)
 		put_packets(&tree, "s", packets, 2);
 		assert_int_equal(mkdir(made(&tree, "index"), 0700), 0);
 		put(&tree, "index/s.idx", index, 16 + n * 72);
-		assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+		assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 		assert_int_equal(t->nr_packets, 2);
 		assert_int_equal(t->nr_faults, n - 2);
 		if (n == 3)
@@ -319,7 +319,7 @@ static void test_quirks(void **state)
 		make_tree(&tree);
 		put(&tree, "metadata", cases[i].metadata, strlen(cases[i].metadata));
 		put_packets(&tree, "s", packets, 2);
-		assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+		assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 		for (uint32_t p = 0; p < 2; p++) {
 			assert_int_equal(t->packets[p].begin_ns, cases[i].begins[p]);
 			assert_int_equal(t->packets[p].end_ns, cases[i].ends[p]);
@@ -341,7 +341,7 @@ static void test_time_runs_back(void **state)
 	make_tree(&tree);
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put_packets(&tree, "s", packets, 3);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_packets, 3);
 	assert_int_equal(t->nr_faults, 1);
 	assert_string_equal(t->faults[0].file, "s");
@@ -372,7 +372,7 @@ static void test_false_beginnings(void **state)
 	make_tree(&tree);
 	put(&tree, "metadata", metadata, strlen(metadata));
 	put(&tree, "s", data, bytes);
-	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_packets, 1);
 	assert_true(t->nr_faults + t->nr_faults_more > 100);
 	wm_trace_close(t);

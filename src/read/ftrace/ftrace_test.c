@@ -144,7 +144,7 @@ static void test_whole(void **state)
 	struct wm_text out;
 
 	kit_write(trace, sizeof(trace) - 1);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
 	assert_string_equal(t->ops->name, "ftrace");
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_packets, 2); /* a new packet begins where time decreases */
@@ -183,7 +183,7 @@ static void test_latency(void **state)
 	struct wm_text out;
 
 	kit_write(latency, sizeof(latency) - 1);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_losses, 1);
 	assert_int_equal(t->losses[0].count, 3);
@@ -205,11 +205,11 @@ static void test_short_header(void **state)
 	struct wm_trace *t;
 
 	kit_write(verbose, sizeof(verbose) - 1);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	wm_trace_close(t);
 	kit_write(damaged, sizeof(damaged) - 1);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 1);
 	wm_trace_close(t);
 }
@@ -221,7 +221,7 @@ static void test_cuts(void **state)
 		struct wm_trace *t;
 
 		kit_write(trace, bytes);
-		if (wm_trace_open(kit_scratch, &t, NULL))
+		if (wm_read_open(kit_scratch, &t, NULL))
 			continue;
 		assert_true(t->nr_faults > 0);
 		wm_trace_close(t);
@@ -235,10 +235,10 @@ static void test_refused(void **state)
 	struct wm_trace *t;
 
 	kit_write(graph, sizeof(graph) - 1);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, &diag), -ENOTSUP);
+	assert_int_equal(wm_read_open(kit_scratch, &t, &diag), -ENOTSUP);
 	assert_int_equal(diag.offset, 27);
 	kit_write("hello [000] 1.0: x\n", 19);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, &diag), -EBADMSG);
+	assert_int_equal(wm_read_open(kit_scratch, &t, &diag), -EBADMSG);
 }
 
 int main(void)

@@ -17,10 +17,10 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 
 	if (pd->nr_attrs >= WM_PD_ATTRS_MAX)
 		return wm_diag_set(diag, -E2BIG, NULL, 0, "more than %u attrs", WM_PD_ATTRS_MAX);
-	err = wm_perf_attr_parse(data, bytes, pd->swap, &a.attr, diag);
+	err = wm_kperf_attr_parse(data, bytes, pd->swap, &a.attr, diag);
 	if (err)
 		return err;
-	wm_perf_shape_init(&a.shape, &a.attr, pd->big_endian);
+	wm_kperf_shape_init(&a.shape, &a.attr, pd->big_endian);
 	a.bytes = wm_arena_copy(&pd->trace->arena, data,
 				a.attr.size ? a.attr.size : WM_PERF_ATTR_BYTES_MIN);
 	if (!a.bytes)
@@ -92,7 +92,7 @@ const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned
 	const struct wm_pd_attr *found = NULL;
 	uint64_t id;
 
-	if (wm_perf_record_id(&pd->attrs[0].shape, record, &id) == 0)
+	if (wm_kperf_record_id(&pd->attrs[0].shape, record, &id) == 0)
 		found = wm_pd_attr_find(pd, id);
 	return found ? found : &pd->attrs[0];
 }
@@ -210,7 +210,7 @@ static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_ty
 	a->print = wm_kformats_print(pd->formats, (uint32_t)a->attr.config);
 	type->print = f->print;
 	type->prints = a->print;
-	return wm_kernel_part(&pd->trace->arena, a->print, f->fields + f->nr_common,
+	return wm_kitems_part(&pd->trace->arena, a->print, f->fields + f->nr_common,
 			      f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
 }
 

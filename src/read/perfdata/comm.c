@@ -36,7 +36,7 @@ int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct 
 	struct wm_pd_comm c = {.time = ns, .order = pd->nr_comms};
 	struct wm_perf_record r;
 
-	if (!a || wm_perf_record_parse(&a->shape, record, h->size, &r, NULL) != 1)
+	if (!a || wm_kperf_record_parse(&a->shape, record, h->size, &r, NULL) != 1)
 		return 0; /* the damage is reported when the record is read as an event */
 	if (h->type == WM_PERF_COMM) {
 		c.pid = (int32_t)r.comm.pid;

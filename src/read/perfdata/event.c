@@ -48,8 +48,8 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 
 	if (!a->format || want->no_parts & 1u << WM_PART_FIELDS)
 		return true;
-	if (!wm_kernel_items(&pd->machine, a->type->parts[WM_PART_FIELDS],
-			     a->format->fields + a->format->nr_common, e->raw, e->raw_bytes, b))
+	if (!wm_kitems_add(&pd->machine, a->type->parts[WM_PART_FIELDS],
+			   a->format->fields + a->format->nr_common, e->raw, e->raw_bytes, b))
 		return false;
 	e->parts[WM_PART_FIELDS] = (struct wm_part_range){at, b->nr_items};
 	return true;
@@ -67,7 +67,7 @@ static int perfdata_event_add_sample(struct adding *x, const struct wm_pd_attr *
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
 	if (!perfdata_event_wanted(x->want, a->type))
 		return 0;
-	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
+	err = wm_kperf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
 	if (err)
 		return err;
 	if (!(a->shape.sample_type & ~(uint64_t)WM_PERF_SAMPLE_KNOWN))
@@ -97,7 +97,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 
 	if (type && !perfdata_event_wanted(x->want, type))
 		return 0;
-	got = wm_perf_record_parse(&a->shape, x->record, x->header.size, &r, diag);
+	got = wm_kperf_record_parse(&a->shape, x->record, x->header.size, &r, diag);
 	if (got < 0)
 		return got;
 	if (!got || !type)
@@ -139,7 +139,7 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	int got;
 
-	x.header = wm_perf_header_get(record, pd->swap);
+	x.header = wm_kperf_header_get(record, pd->swap);
 	if (!a)
 		return 0;
 	if (!wm_batch_room(b, 0))

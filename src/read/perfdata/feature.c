@@ -130,7 +130,7 @@ static int add_build_ids(struct wm_pd *pd, struct wm_pd_bytes *b)
 
 	while (!err && b->end - b->at >= (ptrdiff_t)WM_PERF_HEADER_BYTES) {
 		const unsigned char *record = b->at;
-		struct wm_perf_header h = wm_perf_header_get(record, b->swap);
+		struct wm_perf_header h = wm_kperf_header_get(record, b->swap);
 
 		if (h.size < WM_PERF_HEADER_BYTES || !wm_pd_take(b, h.size)) {
 			b->failed = true;

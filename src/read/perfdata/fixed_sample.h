@@ -68,7 +68,7 @@ static inline int wm_pd_straight(const struct wm_pd *pd, const struct wm_packet 
 				 const unsigned char *record, int64_t time,
 				 const struct wm_want *want, struct wm_batch *b)
 {
-	const struct wm_perf_header h = wm_perf_header_get(record, pd->swap);
+	const struct wm_perf_header h = wm_kperf_header_get(record, pd->swap);
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	const struct wm_pd_flat *f = a ? &a->flat : NULL;
 	struct wm_event *e;

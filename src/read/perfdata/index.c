@@ -19,7 +19,7 @@ int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
 
 	if (at > 0 && at + 8 <= h->size)
 		time = wm_get_u64(record + at, pd->swap);
-	else if (!a || wm_perf_record_time(&a->shape, record, &time))
+	else if (!a || wm_kperf_record_time(&a->shape, record, &time))
 		return WM_TIME_NONE;
 	return wm_pd_time_word(time);
 }
@@ -102,7 +102,7 @@ static int perfdata_index_note_loss(struct indexing *x, const struct wm_pd_walk 
 	struct wm_trace_loss loss = {.stream = x->source->stream->index, .cause = "full"};
 	struct wm_perf_record r;
 
-	if (!a || wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
+	if (!a || wm_kperf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
 		return 0;
 	if (w->header.type == WM_PERF_LOST_SAMPLES && time == WM_TIME_NONE &&
 	    a->attr.read_format & WM_PERF_FORMAT_LOST) {
@@ -135,7 +135,7 @@ static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 	struct wm_perf_record r;
 
 	if (!(w->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) || !a ||
-	    wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
+	    wm_kperf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
 		return 0;
 	return wm_trace_add_binary(x->pd->trace, r.mmap.filename.data, r.mmap.filename.bytes,
 				   r.mmap.build_id, r.mmap.build_id_bytes,

@@ -65,7 +65,8 @@ static bool perfdata_items_add_words(struct adding *x, const struct wm_perf_word
 	list = wm_batch_item(b, x->member);
 	list->count = (uint32_t)w->nr;
 	for (uint64_t i = 0; i < w->nr; i++)
-		wm_batch_item(b, &x->member->type->element)->u = wm_perf_word(w, i, x->shape->swap);
+		wm_batch_item(b, &x->member->type->element)->u =
+		    wm_kperf_word(w, i, x->shape->swap);
 	list->next = b->nr_items;
 	return true;
 }
@@ -122,7 +123,7 @@ static bool add_branches(struct adding *x)
 	list = wm_batch_item(b, x->member);
 	list->count = (uint32_t)s->nr;
 	for (uint64_t i = 0; i < s->nr; i++) {
-		struct wm_perf_branch e = wm_perf_branch_get(x->shape, s, i);
+		struct wm_perf_branch e = wm_kperf_branch_get(x->shape, s, i);
 		const uint64_t values[NR_BRANCH] = {e.from, e.to, e.mispred, e.predicted, e.cycles};
 
 		add_struct(b, &branch_list.element, values);
@@ -142,7 +143,7 @@ static bool add_read(struct adding *x)
 	list = wm_batch_item(b, x->member);
 	list->count = (uint32_t)r->nr;
 	for (uint64_t i = 0; i < r->nr; i++) {
-		struct wm_perf_counter c = wm_perf_read_counter(x->shape, r, i);
+		struct wm_perf_counter c = wm_kperf_read_counter(x->shape, r, i);
 		const uint64_t values[] = {c.value, c.id, c.lost};
 
 		add_struct(b, &counter_list.element, values);

@@ -115,7 +115,7 @@ static char *perfdata_meta_name_of(struct wm_trace *t, uint32_t kind)
 {
 	char name[40];
 
-	snprintf(name, sizeof(name), "perf:%s", wm_perf_kind_name(kind));
+	snprintf(name, sizeof(name), "perf:%s", wm_kperf_kind_name(kind));
 	for (char *c = name; *c; c++)
 		if (*c >= 'A' && *c <= 'Z')
 			*c = (char)(*c - 'A' + 'a');

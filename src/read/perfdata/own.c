@@ -127,7 +127,7 @@ static bool took_in_others(const struct shape *s, const struct own *r)
 
 	for (; at + WM_PERF_HEADER_BYTES <= size; at += s->step) {
 		const unsigned char *bytes = r->bytes + at;
-		struct own in = {bytes, wm_perf_header_get(bytes, r->swap), r->swap};
+		struct own in = {bytes, wm_kperf_header_get(bytes, r->swap), r->swap};
 
 		if (in.header.size == size - at && perfdata_own_begins(&in))
 			return true;

@@ -47,7 +47,7 @@ static struct counts count(const char *path)
 	struct counts c = {0};
 	struct wm_trace *t;
 
-	c.refused = wm_trace_open(path, &t, &diag);
+	c.refused = wm_read_open(path, &t, &diag);
 	if (c.refused) {
 		assert_true(diag.sentence[0]);
 		return c;
@@ -123,7 +123,7 @@ static void count_meta(const char *path, bool valid, const char *events)
 	if (!valid)
 		return;
 	whole = count(path);
-	assert_int_equal(wm_trace_open(path, &t, NULL), 0);
+	assert_int_equal(wm_read_open(path, &t, NULL), 0);
 	assert_int_equal(count_meta_only(t), whole.meta);
 	wm_trace_close(t);
 }

@@ -74,7 +74,7 @@ static bool take_next(struct wm_packet_reader *r, struct place *ret)
 {
 	while (r->bytes - r->next >= WM_PERF_HEADER_BYTES) {
 		const unsigned char *record = r->data + r->next;
-		struct wm_perf_header h = wm_perf_header_get(record, r->pd->swap);
+		struct wm_perf_header h = wm_kperf_header_get(record, r->pd->swap);
 
 		if (!wm_pd_sane(&h) || h.size > r->bytes - r->next)
 			break;

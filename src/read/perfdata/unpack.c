@@ -66,7 +66,7 @@ static int put_records(struct unpacking *u, size_t bytes)
 	int err;
 
 	while (bytes - at >= WM_PERF_HEADER_BYTES) {
-		struct wm_perf_header h = wm_perf_header_get(u->out + at, u->pd->swap);
+		struct wm_perf_header h = wm_kperf_header_get(u->out + at, u->pd->swap);
 
 		if (!wm_pd_sane(&h))
 			return -EBADMSG;

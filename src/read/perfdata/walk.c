@@ -90,7 +90,7 @@ static bool next_buffered(struct wm_pd_walk *w)
 
 	if (at > w->buffered || left < WM_PERF_HEADER_BYTES)
 		return false;
-	h = wm_perf_header_get(w->buffer + at, w->pd->swap);
+	h = wm_kperf_header_get(w->buffer + at, w->pd->swap);
 	if (!wm_pd_sane(&h) || h.type >= WM_PERF_KIND_USER || h.size > left)
 		return false;
 	w->header = h;
@@ -114,7 +114,7 @@ int wm_pd_walk_next(struct wm_pd_walk *w)
 	w->header = (struct wm_perf_header){0};
 	got = perfdata_walk_look(w, WM_PERF_HEADER_BYTES, &p);
 	if (got == 1) {
-		w->header = wm_perf_header_get(p, w->pd->swap);
+		w->header = wm_kperf_header_get(p, w->pd->swap);
 		if (!wm_pd_sane(&w->header))
 			return broken(w, "not a valid record");
 		got = perfdata_walk_look(w, w->header.size, &p);

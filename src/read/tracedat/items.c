@@ -30,10 +30,10 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 				       .prints = f->print != NULL,
 				       .own = e};
 	/* Skip the first common field: the id is known from the type. */
-	err = wm_kernel_part(a, e->print, f->fields + first, f->nr_common - first,
+	err = wm_kitems_part(a, e->print, f->fields + first, f->nr_common - first,
 			     &type->parts[WM_PART_STREAM_CONTEXT]);
 	if (!err)
-		err = wm_kernel_part(a, e->print, f->fields + f->nr_common,
+		err = wm_kitems_part(a, e->print, f->fields + f->nr_common,
 				     f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
 	if (err)
 		return err;

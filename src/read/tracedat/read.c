@@ -169,8 +169,8 @@ static int tracedat_read_add_event(struct wm_packet_reader *r, struct wm_batch *
 			continue;
 		at = b->nr_items;
 		fields += part == WM_PART_FIELDS ? own->format->nr_common : 1;
-		if (!wm_kernel_items(&r->td->machine, type->parts[part], fields, c->data, c->bytes,
-				     b))
+		if (!wm_kitems_add(&r->td->machine, type->parts[part], fields, c->data, c->bytes,
+				   b))
 			return -ENOMEM;
 		b->events[b->nr_events - 1].parts[part] = (struct wm_part_range){at, b->nr_items};
 	}

@@ -72,7 +72,7 @@ static void read_ours(const char *path, struct lines *ret)
 	struct wm_text text;
 	struct wm_trace *t;
 
-	assert_int_equal(wm_trace_open(path, &t, &diag), 0);
+	assert_int_equal(wm_read_open(path, &t, &diag), 0);
 	r = t->ops->reader_create(t, NULL);
 	assert_non_null(r);
 	wm_text_init(&text);

@@ -58,7 +58,7 @@ static struct counts count(const char *path)
 	struct counts c = {0};
 	struct wm_trace *t;
 
-	c.refused = wm_trace_open(path, &t, &diag);
+	c.refused = wm_read_open(path, &t, &diag);
 	if (c.refused) {
 		assert_true(diag.sentence[0]);
 		return c;

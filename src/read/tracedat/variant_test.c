@@ -100,7 +100,7 @@ static void check_kind(const struct kind *k)
 	struct wm_trace *t;
 
 	kit_write(m.data, m.bytes);
-	if (wm_trace_open(kit_scratch, &t, &diag))
+	if (wm_read_open(kit_scratch, &t, &diag))
 		fail_msg("%d %d: %s", k->version, k->codec, diag.sentence);
 	assert_string_equal(t->version, k->version == 6 ? "6" : "7");
 	assert_int_equal(t->nr_faults, 0);
@@ -148,7 +148,7 @@ static void cut_kind(const struct kind *k)
 
 		m.bytes = cut;
 		kit_write(m.data, m.bytes);
-		if (wm_trace_open(kit_scratch, &t, &diag)) {
+		if (wm_read_open(kit_scratch, &t, &diag)) {
 			assert_true(diag.sentence[0]);
 			continue;
 		}
@@ -172,7 +172,7 @@ static void expect_refused(const struct kind *k, size_t at, const char *bytes, s
 
 	memcpy(m.data + at, bytes, nr);
 	kit_write(m.data, m.bytes);
-	assert_int_equal(wm_trace_open(kit_scratch, &t, &diag), want);
+	assert_int_equal(wm_read_open(kit_scratch, &t, &diag), want);
 	assert_true(diag.sentence[0] && diag.offset >= 0);
 	free(m.data);
 }

@@ -28,7 +28,7 @@ static unsigned browse_draw_make_cell(struct wm_browse *b, const struct wm_resul
 				      uint32_t column, const struct wm_result_row *row)
 {
 	wm_text_cut(&b->text, 0);
-	wm_result_view_cell(&b->text, t->columns[column].kind, &row->cells[column]);
+	wm_view_result_cell(&b->text, t->columns[column].kind, &row->cells[column]);
 	return b->text.bytes ? wm_terminal_width(b->t, b->text.data, b->text.bytes) : 0;
 }
 

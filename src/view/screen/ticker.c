@@ -35,7 +35,7 @@ static bool ticker_is_text(enum wm_cell_kind kind)
 static const char *cell_text(struct drawing *d, const struct wm_result_row *row, uint32_t c)
 {
 	d->text.bytes = 0;
-	wm_result_view_cell(&d->text, d->table->columns[c].kind, &row->cells[c]);
+	wm_view_result_cell(&d->text, d->table->columns[c].kind, &row->cells[c]);
 	return d->text.failed || !d->text.data ? "" : d->text.data;
 }
 
@@ -107,7 +107,7 @@ static void draw_calls(struct drawing *d, const struct wm_result_row *row, int d
 		y = next_line(d);
 		if (y >= 0) {
 			d->text.bytes = 0;
-			wm_result_view_cell(&d->text, WM_CELL_SHARE, &share);
+			wm_view_result_cell(&d->text, WM_CELL_SHARE, &share);
 			x = ticker_put(d, y, 4 + 2 * depth, d->text.data ? d->text.data : "",
 				       ticker_ink_of(row->share));
 			(void)ticker_put(d, y, x + 1, row->label ? row->label : "", WM_INK_FAINT);

@@ -7,7 +7,7 @@
 
 #define CELL_BYTES 64u
 
-const char *wm_count_digits(uint64_t value, char *buf)
+const char *wm_view_count_digits(uint64_t value, char *buf)
 {
 	char digits[24];
 	int nr = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
@@ -31,7 +31,7 @@ static const char *count_table_value_text(const struct wm_count_row *r, char *bu
 	if (r->unit)
 		(void)snprintf(buf, CELL_BYTES, "%.2f %.12s", in_unit(r), r->unit);
 	else
-		(void)wm_count_digits(r->value, buf);
+		(void)wm_view_count_digits(r->value, buf);
 	return buf;
 }
 
@@ -55,7 +55,7 @@ static bool count_table_is_shown(const struct wm_count_row *r)
 	return !r->reason && !(r->minor && !r->raw && !r->value);
 }
 
-void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr)
+void wm_view_count_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr)
 {
 	l->value = l->value < 12 ? 12 : l->value;
 	l->event = l->event < 5 ? 5 : l->event;
@@ -73,7 +73,7 @@ void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *r
 	}
 }
 
-void wm_count_text_head(FILE *out, const struct wm_count_layout *l)
+void wm_view_count_head(FILE *out, const struct wm_count_layout *l)
 {
 	if (l->time)
 		(void)fprintf(out, "%12s  ", "SECONDS");
@@ -98,7 +98,7 @@ static void rate_text(const struct wm_count_row *r, char *buf)
 		(void)snprintf(buf, CELL_BYTES, "  %.1f per second", rate);
 	else
 		(void)snprintf(buf, CELL_BYTES, "  %s per second",
-			       wm_count_digits((uint64_t)rate, digits));
+			       wm_view_count_digits((uint64_t)rate, digits));
 }
 
 /* Makes the text after the name: precision, rate, percentage of the time counted. */
@@ -136,8 +136,8 @@ static void print_time(FILE *out, const struct wm_count_layout *l, uint64_t time
 		(void)fprintf(out, "%12.6f  ", (double)time_ns / 1e9);
 }
 
-void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
-		   const struct wm_count_row *rows, size_t nr)
+void wm_view_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
+			const struct wm_count_row *rows, size_t nr)
 {
 	size_t left_out = 0;
 
@@ -159,8 +159,8 @@ void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 
 /* ---- for programs ---------------------------------------------------------------- */
 
-void wm_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
-			const struct wm_count_row *rows, size_t nr)
+void wm_view_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
+			     const struct wm_count_row *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct wm_count_row *r = &rows[i];
@@ -186,7 +186,8 @@ void wm_count_separated(FILE *out, const char *separator, bool with_time, uint64
 	}
 }
 
-void wm_count_json(struct wm_json *j, const char *key, const struct wm_count_row *rows, size_t nr)
+void wm_view_count_json(struct wm_json *j, const char *key, const struct wm_count_row *rows,
+			size_t nr)
 {
 	wm_json_array(j, key);
 	for (size_t i = 0; i < nr; i++) {

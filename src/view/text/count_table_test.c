@@ -56,18 +56,18 @@ static void test_text(void **state)
 	struct sheet s;
 
 	(void)state;
-	wm_count_layout_fit(&l, rows, 3);
+	wm_view_count_fit(&l, rows, 3);
 	open_sheet(&s);
-	wm_count_text_head(s.out, &l);
-	wm_count_text(s.out, &l, 0, rows, 3);
+	wm_view_count_head(s.out, &l);
+	wm_view_count_text(s.out, &l, 0, rows, 3);
 	expect(&s,
 	       "       COUNT  EVENT\n"
 	       "     1.50 ms  sw:task-clock  0.50 CPUs used\n"
 	       "   1,200,000  cpu:cycles     +- 1.25 %  (scaled: counted 50.0 % of the time)\n");
 	l.time = true;
-	wm_count_layout_fit(&l, rows + 3, 1);
+	wm_view_count_fit(&l, rows + 3, 1);
 	open_sheet(&s);
-	wm_count_text(s.out, &l, 1500000000, rows + 3, 1);
+	wm_view_count_text(s.out, &l, 1500000000, rows + 3, 1);
 	expect(&s, "    1.500000  CPU0             7  ev?[1m\n");
 }
 
@@ -84,15 +84,15 @@ static void test_zeros_of_wildcards(void **state)
 	struct sheet s;
 
 	(void)state;
-	wm_count_layout_fit(&l, zeros, 5);
+	wm_view_count_fit(&l, zeros, 5);
 	assert_int_equal(l.event, strlen(zeros[2].event));
 	open_sheet(&s);
-	wm_count_text(s.out, &l, 0, zeros, 5);
+	wm_view_count_text(s.out, &l, 0, zeros, 5);
 	expect(&s, "           3  syscall:read\n"
 		   "           0  syscall:one_that_was_named_outright\n"
 		   "           0  each of 2 more that the wildcards match\n");
 	open_sheet(&s);
-	wm_count_separated(s.out, ";", false, 0, zeros, 1);
+	wm_view_count_separated(s.out, ";", false, 0, zeros, 1);
 	expect(&s, "0;;syscall:accept;0;100.00\n");
 }
 
@@ -102,13 +102,13 @@ static void test_separated(void **state)
 
 	(void)state;
 	open_sheet(&s);
-	wm_count_separated(s.out, ";", false, 0, rows, 4);
+	wm_view_count_separated(s.out, ";", false, 0, rows, 4);
 	expect(&s, "1.50;ms;sw:task-clock;10;100.00\n"
 		   "1200000;;cpu:cycles;1.25%;5;50.00\n"
 		   "<not counted>;;cpu:none;0;0.00\n"
 		   "CPU0;7;;ev?[1m;0;100.00\n");
 	open_sheet(&s);
-	wm_count_separated(s.out, ",", true, 2000000001, rows + 3, 1);
+	wm_view_count_separated(s.out, ",", true, 2000000001, rows + 3, 1);
 	expect(&s, "2.000000001,CPU0,7,,ev?[1m,0,100.00\n");
 }
 
@@ -121,7 +121,7 @@ static void test_json(void **state)
 	open_sheet(&s);
 	wm_json_init(&j, s.out, 0);
 	wm_json_object(&j, NULL);
-	wm_count_json(&j, "events", rows + 1, 2);
+	wm_view_count_json(&j, "events", rows + 1, 2);
 	wm_json_end(&j);
 	expect(&s, "{\"events\":[{\"event\":\"cpu:cycles\",\"value\":1200000,\"scaled\":true,"
 		   "\"counted\":600000,\"enabled_ns\":10,\"running_ns\":5,\"spread\":0.0125},"
@@ -133,10 +133,10 @@ static void test_digits(void **state)
 	char buf[32];
 
 	(void)state;
-	assert_string_equal(wm_count_digits(0, buf), "0");
-	assert_string_equal(wm_count_digits(999, buf), "999");
-	assert_string_equal(wm_count_digits(1000, buf), "1,000");
-	assert_string_equal(wm_count_digits(UINT64_MAX, buf), "18,446,744,073,709,551,615");
+	assert_string_equal(wm_view_count_digits(0, buf), "0");
+	assert_string_equal(wm_view_count_digits(999, buf), "999");
+	assert_string_equal(wm_view_count_digits(1000, buf), "1,000");
+	assert_string_equal(wm_view_count_digits(UINT64_MAX, buf), "18,446,744,073,709,551,615");
 }
 
 int main(void)

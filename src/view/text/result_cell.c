@@ -88,7 +88,7 @@ static void (*const cells[])(struct wm_text *t, const union wm_cell *c) = {
     [WM_CELL_NUMBER] = number_cell,
 };
 
-void wm_result_view_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c)
+void wm_view_result_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c)
 {
 	cells[kind](t, c);
 }

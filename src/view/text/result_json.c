@@ -112,12 +112,12 @@ static void put_result(FILE *out, const struct wm_result *r, unsigned lines)
 	wm_json_end(&j);
 }
 
-void wm_result_view_json(FILE *out, const struct wm_result *r)
+void wm_view_result_json(FILE *out, const struct wm_result *r)
 {
 	put_result(out, r, 3);
 }
 
-void wm_result_view_json_line(FILE *out, const struct wm_result *r)
+void wm_view_result_json_line(FILE *out, const struct wm_result *r)
 {
 	put_result(out, r, 0);
 }

@@ -33,7 +33,7 @@ static unsigned result_text_make_cell(struct sheet *s, uint32_t column,
 				      const struct wm_result_row *row)
 {
 	wm_text_cut(&s->cell, 0);
-	wm_result_view_cell(&s->cell, s->table->columns[column].kind, &row->cells[column]);
+	wm_view_result_cell(&s->cell, s->table->columns[column].kind, &row->cells[column]);
 	return result_text_width_of(s->cell.data ? s->cell.data : "", s->cell.bytes);
 }
 
@@ -242,7 +242,7 @@ static void result_text_put_notes(struct wm_text *out, const struct wm_result *r
 	}
 }
 
-void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
+void wm_view_result_text(struct wm_text *t, const struct wm_result *r,
 			 const struct wm_result_view *v)
 {
 	struct sheet s = {.v = v, .out = t};

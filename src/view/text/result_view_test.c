@@ -59,7 +59,7 @@ static void text_is_aligned_and_harmless(void **state)
 
 	make(&r);
 	wm_text_init(&t);
-	wm_result_view_text(&t, &r, &view);
+	wm_view_result_text(&t, &r, &view);
 	assert_string_equal(t.data, "# trace      a\\x1b[31m\n"
 				    "# lost: 3 events lost\n"
 				    "\n"
@@ -85,7 +85,7 @@ static void lines_end_at_the_terminals_edge(void **state)
 
 	make(&r);
 	wm_text_init(&t);
-	wm_result_view_text(&t, &r, &view);
+	wm_view_result_text(&t, &r, &view);
 	assert_null(strstr(t.data, "25.00%       4"));
 	for (char *line = strstr(t.data, "  Self"), *end; line && (end = strchr(line, '\n'));
 	     line = end[1] ? end + 1 : NULL)
@@ -102,7 +102,7 @@ static void json_has_everything(void **state)
 	FILE *f = open_memstream(&out, &bytes);
 
 	make(&r);
-	wm_result_view_json(f, &r);
+	wm_view_result_json(f, &r);
 	(void)fclose(f);
 	assert_non_null(
 	    strstr(out, "{\"kind\":\"loss\",\"name\":\"lost\",\"text\":\"3 events lost\"}"));
@@ -141,7 +141,7 @@ static void cells_have_units(void **state)
 		struct wm_text t;
 
 		wm_text_init(&t);
-		wm_result_view_cell(&t, cases[i].kind, &cases[i].cell);
+		wm_view_result_cell(&t, cases[i].kind, &cases[i].cell);
 		assert_string_equal(t.data ? t.data : "", cases[i].text);
 		wm_text_done(&t);
 	}

@@ -321,7 +321,7 @@ static bool writer_make_type(struct wm_view *v, const struct wm_trace *trace,
 	}
 	if (a.is_own && !make_own(v, &a, ret))
 		return false;
-	wm_event_comm_bind(type, &ret->comm);
+	wm_comm_bind(type, &ret->comm);
 	find_sample(type, ret);
 	ret->needs = needs_of(v, type, ret);
 	return make_name(v, type, &ret->name);
@@ -337,7 +337,7 @@ static bool writer_make_stream(struct wm_view *v, const struct wm_trace *trace,
 
 	wm_text_init(&t);
 	for (int i = 0; i < 3; i++) {
-		const char *word = wm_stream_word(trace, s, keys[i]);
+		const char *word = wm_trace_stream_word(trace, s, keys[i]);
 
 		if (word)
 			wm_text_f(&t, i == 2 ? "%s(%s)" : "%s%s", t.bytes ? ":" : "", word);
@@ -573,7 +573,7 @@ void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes)
 {
 	size_t bytes;
-	const char *comm = wm_event_comm(t->trace, &t->types[e->type->index].comm, e, &bytes);
+	const char *comm = wm_comm_of_event(t->trace, &t->types[e->type->index].comm, e, &bytes);
 
 	*ret_bytes = (uint32_t)bytes;
 	return comm;

@@ -94,7 +94,7 @@ void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct 
 {
 	const struct wm_stream *s =
 	    l->stream < trace->nr_streams ? trace->streams[l->stream] : NULL;
-	const char *name = s ? wm_stream_word(trace, s, "hostname") : NULL;
+	const char *name = s ? wm_trace_stream_word(trace, s, "hostname") : NULL;
 	const char *uuid = s && s->origin ? s->origin->uuid : wm_trace_word(trace, "uuid");
 	const char *what = l->packets ? "packet" : "event";
 
