@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* analyses.c - the table of all analyses; see analysis.h. */
+/* analyses.c - finds an analysis by name; see analysis.h. */
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/annotate.h"
-#include "analysis/profile.h"
 
-const struct wm_analysis *const wm_analyses[] = {
-    &wm_analysis_profile, &wm_analysis_off_cpu, &wm_analysis_wakeups, &wm_analysis_annotate, NULL,
-};
+#define ANALYSIS_ADDRESS(analysis) &(analysis),
+
+const struct wm_analysis *const wm_analyses[] = {WM_ANALYSES(ANALYSIS_ADDRESS) NULL};
 
 const struct wm_analysis *wm_analysis_find(const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analysis.h - an analysis is one const struct, one line in the table of
- * analyses.c, and one file.
+ * analysis.h - an analysis is one const struct in one file, and one line in the table
+ * WM_ANALYSES below.
  *
  *   open trace(s) --pass.h--> events in time order, with their threads
  *                       feed(), feed()...   one pass for all requested analyses
@@ -71,6 +71,16 @@ struct wm_analysis {
 	 */
 	int (*expand)(void *own, struct wm_result *r, struct wm_result_row *row);
 };
+
+/* The table of all analyses: one line each, which also declares it. */
+#define WM_ANALYSES(ANALYSIS)                                                                      \
+	ANALYSIS(wm_analysis_profile)                                                              \
+	ANALYSIS(wm_analysis_off_cpu)                                                              \
+	ANALYSIS(wm_analysis_wakeups)                                                              \
+	ANALYSIS(wm_analysis_annotate)
+
+#define WM_ANALYSIS_DECLARE_(analysis) extern const struct wm_analysis analysis;
+WM_ANALYSES(WM_ANALYSIS_DECLARE_)
 
 extern const struct wm_analysis *const wm_analyses[]; /* NULL-terminated */
 

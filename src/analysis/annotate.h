@@ -32,6 +32,4 @@ struct wm_annotate_values {
 	struct wm_annotate_what what;
 };
 
-extern const struct wm_analysis wm_analysis_annotate;
-
 #endif

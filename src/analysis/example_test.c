@@ -3,7 +3,7 @@
  * example_test.c - the complete analysis that CONTRIBUTING.md describes, with
  * its test. It finds the longest pauses between events. To add it to waymark,
  * move everything above "the test" to src/analysis/pauses.c, and add
- * `&wm_analysis_pauses` to the table of src/analysis/analyses.c.
+ * `ANALYSIS(wm_analysis_pauses)` to the table in src/analysis/analysis.h.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ struct pauses {
 	} list[PAUSES_KEPT]; /* sorted, the longest first */
 };
 
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int pauses_create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
 {
 	struct pauses *p = calloc(1, sizeof(*p));
 
@@ -40,7 +40,7 @@ static int create(struct wm_pass *pass, const void *values, void **ret, struct w
 	return 0;
 }
 
-static int feed(void *own, const struct wm_sight *s)
+static int pauses_feed(void *own, const struct wm_sight *s)
 {
 	struct pauses *p = own;
 	int64_t last_ns = p->last_ns;
@@ -62,7 +62,7 @@ static int feed(void *own, const struct wm_sight *s)
 	return 0;
 }
 
-static int finish(void *own, struct wm_result *r)
+static int pauses_finish(void *own, struct wm_result *r)
 {
 	static const struct wm_result_column columns[] = {
 	    {"pause", "Pause", WM_CELL_NS},
@@ -83,12 +83,12 @@ static int finish(void *own, struct wm_result *r)
 	return t ? 0 : -ENOMEM;
 }
 
-static const struct wm_analysis wm_analysis_pauses = {
+const struct wm_analysis wm_analysis_pauses = {
     .name = "pauses",
     .summary = "the longest times without an event",
-    .create = create,
-    .feed = feed,
-    .finish = finish,
+    .create = pauses_create,
+    .feed = pauses_feed,
+    .finish = pauses_finish,
     .destroy = free,
 };
 

@@ -101,6 +101,4 @@ uint32_t wm_profile_nr_buckets(const struct wm_profile *p);
 struct wm_bucket wm_profile_bucket(const struct wm_profile *p, uint32_t index);
 struct wm_stacks *wm_profile_stacks(struct wm_profile *p);
 
-extern const struct wm_analysis wm_analysis_profile, wm_analysis_off_cpu, wm_analysis_wakeups;
-
 #endif
