@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export.c - the table of exporters, and the code they share; see export.h. */
+/* export.c - runs an exporter; see export.h. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -13,19 +13,9 @@
 #include "export/tracedat/tracedat.h"
 #include "trace/merge.h"
 
-/* One line per exporter. The first one whose suffixes match a path is chosen by default. */
-/* clang-format off */
-const struct wm_exporter_ops *const wm_exporters[] = {
-	&wm_export_perfetto,
-	&wm_export_chrome,
-	&wm_export_ctf1,
-	&wm_export_ctf2,
-	&wm_export_tracedat,
-	&wm_export_tracedat_plain,
-	&wm_export_perfdata,
-	NULL,
-};
-/* clang-format on */
+#define EXPORTER_ENTRY(name, ops) {name, &(ops)},
+
+const struct wm_exporter wm_exporters[] = {WM_EXPORTERS(EXPORTER_ENTRY){NULL, NULL}};
 
 void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 {

@@ -5,7 +5,7 @@
  * order (merge.h), whatever tracer recorded them.
  *
  * An exporter is one table of functions, struct wm_exporter_ops, and one line
- * in export.c. Output is written next to OUT under another name (file.h) and
+ * in the table below. Output is written next to OUT under another name (file.h) and
  * renamed to OUT when it is complete.
  *
  * Data that the format cannot hold is not an error: it is counted by reason
@@ -31,7 +31,6 @@ struct wm_export_options {
 };
 
 struct wm_exporter_ops {
-	const char *name;     /* "ctf-2", "trace.dat", "chrome": the argument of --to */
 	const char *suffixes; /* ".dat|.trace": suffixes that select this format; NULL: none */
 	const char *summary;  /* one line, lower case, no full stop */
 	bool is_folder;       /* OUT is a folder */
@@ -91,8 +90,25 @@ struct wm_export_input {
 	void *tick_data;
 };
 
-/* All exporters; NULL-terminated. */
-extern const struct wm_exporter_ops *const wm_exporters[];
+/*
+ * The table of exporters: the name, which is an argument of --to, and the ops of each. The first
+ * one whose suffixes match a path is chosen by default.
+ */
+#define WM_EXPORTERS(EXPORTER)                                                                     \
+	EXPORTER("ctf-1.8", wm_export_ctf1)                                                        \
+	EXPORTER("ctf-2", wm_export_ctf2)                                                          \
+	EXPORTER("trace.dat", wm_export_tracedat)                                                  \
+	EXPORTER("trace.dat-plain", wm_export_tracedat_plain)                                      \
+	EXPORTER("perf.data", wm_export_perfdata)                                                  \
+	EXPORTER("perfetto", wm_export_perfetto)                                                   \
+	EXPORTER("chrome", wm_export_chrome)
+
+struct wm_exporter {
+	const char *name;
+	const struct wm_exporter_ops *ops;
+};
+
+extern const struct wm_exporter wm_exporters[]; /* ends with a NULL name */
 
 /*
  * Writes the input to options.path. On failure returns -errno with `diag`, and removes the output.

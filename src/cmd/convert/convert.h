@@ -11,11 +11,11 @@
 #include "view/writer.h"
 
 /*
- * The arguments of --to; the first one means that OUT's name determines the format. format.c has
- * one line for each.
+ * The arguments of --to; the first one means that OUT's name determines the format. The last three
+ * are the texts in format.c.
  */
-#define WM_CONVERT_CHOICES                                                                         \
-	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perf.data|perfetto|chrome|jsonl|json|csv"
+#define WM_CONVERT_CHOICES            "auto" WM_EXPORTERS(WM_CONVERT_CHOICE_) "|jsonl|json|csv"
+#define WM_CONVERT_CHOICE_(name, ops) "|" name
 
 /* A format that convert writes: an exporter, or text of the view. */
 struct wm_convert_format {

@@ -28,10 +28,10 @@ static bool ends_so(const char *path, const char *suffixes)
 /* Finds a format by name, or by path when name is NULL. */
 static bool convert_format_find(const char *name, const char *path, struct wm_convert_format *ret)
 {
-	for (const struct wm_exporter_ops *const *o = wm_exporters; *o; o++)
-		if (name ? !strcmp((*o)->name, name) : ends_so(path, (*o)->suffixes)) {
+	for (const struct wm_exporter *x = wm_exporters; x->name; x++)
+		if (name ? !strcmp(x->name, name) : ends_so(path, x->ops->suffixes)) {
 			*ret = (struct wm_convert_format){
-			    .ops = *o, .name = (*o)->name, .suffixes = (*o)->suffixes};
+			    .ops = x->ops, .name = x->name, .suffixes = x->ops->suffixes};
 			return true;
 		}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -79,11 +79,11 @@ static int convert_failed(const struct converting *c, int err, const struct wm_d
 	return wm_exit_of(err);
 }
 
-static void convert_say_left_out(const struct wm_export *x)
+static void convert_say_left_out(const struct wm_export *x, const char *format)
 {
 	for (uint32_t i = 0; i < x->nr_reasons; i++)
 		wm_say("%llu event%s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
-		       x->reasons[i].nr == 1 ? "" : "s", x->ops->name, x->reasons[i].text);
+		       x->reasons[i].nr == 1 ? "" : "s", format, x->reasons[i].text);
 	if (x->nr_files > 1)
 		wm_say("'%s' would be too large for its readers: wrote %u files, in order of time",
 		       x->options.path, x->nr_files);
@@ -112,7 +112,7 @@ static int export(struct converting *c)
 	if (err)
 		return convert_failed(c, err, &diag);
 	c->nr_events = x.nr_events;
-	convert_say_left_out(&x);
+	convert_say_left_out(&x, c->format->name);
 	return x.nr_reasons ? WM_EXIT_INCOMPLETE : WM_EXIT_DONE;
 }
 

@@ -227,7 +227,6 @@ static int ctf_export_close_any(struct wm_export *x, bool whole, struct wm_diag 
 }
 
 const struct wm_exporter_ops wm_export_ctf1 = {
-    .name = "ctf-1.8",
     .suffixes = "/|.ctf|.ctf1",
     .summary = "CTF 1.8, a folder: for babeltrace2, Trace Compass, waymark",
     .is_folder = true,
@@ -238,7 +237,6 @@ const struct wm_exporter_ops wm_export_ctf1 = {
 };
 
 const struct wm_exporter_ops wm_export_ctf2 = {
-    .name = "ctf-2",
     .suffixes = ".ctf2",
     .summary = "CTF 2, a folder: for babeltrace 2.1, Trace Compass, waymark",
     .is_folder = true,

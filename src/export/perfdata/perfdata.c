@@ -121,7 +121,6 @@ static int perfdata_export_close_any(struct wm_export *x, bool whole, struct wm_
 }
 
 const struct wm_exporter_ops wm_export_perfdata = {
-    .name = "perf.data",
     .suffixes = ".data",
     .summary = "perf.data, samples only: for perf report, perf script, hotspot",
     .needs_meta = true,

@@ -508,7 +508,6 @@ static int chrome_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 }
 
 const struct wm_exporter_ops wm_export_chrome = {
-    .name = "chrome",
     .suffixes = ".json",
     .summary = "Chrome's trace event format, JSON",
     .splits = true,

@@ -392,7 +392,6 @@ static int perfetto_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 }
 
 const struct wm_exporter_ops wm_export_perfetto = {
-    .name = "perfetto",
     .suffixes = ".perfetto-trace|.pftrace|.perfetto",
     .summary = "Perfetto's format: for ui.perfetto.dev, trace_processor",
     .splits = true,

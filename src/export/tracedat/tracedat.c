@@ -351,7 +351,6 @@ static int tracedat_export_close_any(struct wm_export *x, bool whole, struct wm_
 }
 
 const struct wm_exporter_ops wm_export_tracedat = {
-    .name = "trace.dat",
     .suffixes = ".dat",
     .summary = "trace.dat 7, compressed: for trace-cmd, KernelShark",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
@@ -361,7 +360,6 @@ const struct wm_exporter_ops wm_export_tracedat = {
 };
 
 const struct wm_exporter_ops wm_export_tracedat_plain = {
-    .name = "trace.dat-plain",
     .summary = "trace.dat 7, not compressed",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = tracedat_export_open_any,
