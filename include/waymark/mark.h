@@ -96,8 +96,9 @@ __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_register(const char *name, const char *format, waymark_mark_callback callback,
 		      void *private_data);
 /*
- * Disconnects a callback that was registered with the same four arguments. Returns 0, or -ENOENT
- * when it was not registered. After waymark_synchronize() no thread runs it.
+ * Disconnects a callback that was registered with the same four arguments. Returns 0; -ENOENT when
+ * it was not registered; -EINVAL; -ENOSYS: no runtime. Any thread may call it, but not from a
+ * callback or a signal handler. After waymark_synchronize() no thread runs it.
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_unregister(const char *name, const char *format, waymark_mark_callback callback,

@@ -156,7 +156,8 @@ uint32_t waymark_field_bits(const struct waymark_field *field); /* width of a nu
 uint32_t waymark_field_base(const struct waymark_field *field); /* preferred base: 2, 8, 10 or 16 */
 
 /*
- * The members of a structure, or the options of a choice; for a list or an optional, its element.
+ * The members of a structure, or the options of a choice; for a list or an optional, its element,
+ * as number 0. Other kinds have none inside. NULL: there is no number i.
  */
 uint32_t waymark_field_nr_inside(const struct waymark_field *field);
 const struct waymark_field *waymark_field_inside(const struct waymark_field *field, uint32_t i);
@@ -171,10 +172,10 @@ int waymark_field_is_enum(const struct waymark_field *field);
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* Opens one file or folder. Returns 0 or -errno. */
+/* Opens one file or folder. Returns 0 or -errno; the caller closes *ret. */
 int waymark_open(const char *path, struct waymark_trace **ret, struct waymark_error *error);
 
-/* Opens several traces, at least one, merged by their clocks. */
+/* Opens several traces, at least one, merged by their clocks. Returns as waymark_open(). */
 int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct waymark_trace **ret,
 		     struct waymark_error *error);
 
@@ -247,12 +248,14 @@ const char *waymark_word(const struct waymark_trace *trace, uint32_t i, const ch
  * type.
  */
 const struct waymark_type *waymark_type(const struct waymark_trace *trace, uint32_t i);
+/* The type's number i for waymark_type(). */
 uint32_t waymark_type_number(const struct waymark_type *type);
 const char *waymark_type_name(const struct waymark_type *type); /* "provider:name" */
 /* Level as the tracer defines it; -1: none. */
 int waymark_type_level(const struct waymark_type *type);
 /* Whether events of this type are about the recording itself. */
 int waymark_type_is_meta(const struct waymark_type *type);
+/* The fields of one part of the type's events, counted from 0. NULL: there is no field i. */
 uint32_t waymark_type_nr_fields(const struct waymark_type *type, enum waymark_part part);
 const struct waymark_field *waymark_type_field(const struct waymark_type *type,
 					       enum waymark_part part, uint32_t i);
@@ -263,6 +266,7 @@ enum waymark_role {
 	/* Stored among the fields, but actually a context: waymark's user stacks. */
 	WAYMARK_IS_CONTEXT
 };
+/* The role of field i of a part; WAYMARK_IS_DATA also when there is no such field. */
 enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymark_part part,
 				    uint32_t i);
 
@@ -303,7 +307,10 @@ int waymark_read(struct waymark_trace *trace, const struct waymark_options *opti
 /* Accepts NULL. */
 void waymark_reader_close(struct waymark_reader *reader);
 
-/* Returns 1 and the next event, 0 at the end, or -errno. The event is valid until the next call. */
+/*
+ * Returns 1 and the next event, 0 at the end, or -errno: then every call returns this error until
+ * waymark_seek(). The event is valid until the next call with this reader.
+ */
 int waymark_next(struct waymark_reader *reader, const struct waymark_event **ret);
 
 /*
@@ -313,7 +320,8 @@ int waymark_next(struct waymark_reader *reader, const struct waymark_event **ret
 int64_t waymark_next_batch(struct waymark_reader *reader, const struct waymark_event **ret);
 
 /*
- * Continues with the first event at or after this time, in either direction. Returns 0 or -errno.
+ * Continues with the first event at or after this time in nanoseconds, in either direction. Returns
+ * 0 or -errno.
  */
 int waymark_seek(struct waymark_reader *reader, int64_t time_ns);
 
@@ -342,8 +350,10 @@ enum waymark_column_kind {
 
 /*
  * Creates one column for each name: a field, or "$time" (ns), "$cpu", "$pid", "$tid", "$type" and
- * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once. `kinds` may be
- * NULL. Returns 0, or -errno; -ENOENT when no selected event type has the field.
+ * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once; that of texts
+ * grows with them. The names are not needed after this call. `kinds` may be NULL: AUTO for all.
+ * Returns 0 or -errno; -ENOENT when no selected event type has the field; -EINVAL also for more
+ * than 4096 columns or 2^26 rows, or for none.
  */
 int waymark_columns(struct waymark_reader *reader, const char *const *names,
 		    const enum waymark_column_kind *kinds, uint32_t nr_columns, uint64_t nr_rows,
@@ -352,22 +362,27 @@ int waymark_columns(struct waymark_reader *reader, const char *const *names,
 /* Accepts NULL. */
 void waymark_columns_close(struct waymark_columns *columns);
 
-/* Fills the rows with the next events. Returns the number of rows, 0 at the end, or -errno. */
+/*
+ * Fills the rows with the next events of the reader, as waymark_next() returns them. Returns the
+ * number of rows, 0 at the end, or -errno.
+ */
 int64_t waymark_columns_fill(struct waymark_columns *columns);
 
+/* The kind of column i, counted from 0; AUTO: there is no such column. */
 enum waymark_column_kind waymark_column_kind(const struct waymark_columns *columns, uint32_t i);
 
 /*
  * The nr_rows values of a column, in its kind; for TEXT, nr_rows + 1 offsets (uint64_t) into the
- * text.
+ * text. The values change with each fill. NULL, here and below: there is no such column.
  */
 const void *waymark_column_data(const struct waymark_columns *columns, uint32_t i);
+/* One byte per row: 1, or 0 when the row has no value; a number is 0 then, and a text empty. */
 const unsigned char *waymark_column_valid(const struct waymark_columns *columns, uint32_t i);
 
 /* For TEXT: the bytes of all rows, one after the other. The pointer may change with each fill. */
 const char *waymark_column_text(const struct waymark_columns *columns, uint32_t i);
 
-/* "0.1.0" */
+/* The version of the library, such as "0.1.0"; a constant. */
 const char *waymark_version(void);
 
 #ifdef __cplusplus

@@ -23,8 +23,9 @@
  *
  * Errors are as in <waymark/read.h>: a negative errno number, and in struct waymark_error a
  * sentence with the failure, the reason and the cure; `column` is the position in a wrong name or
- * filter. Sizes are as there, too: structures begin with their size. Facts that are not failures but should be reported ("sampled outside the kernel only") go
- * to `say` in the options. No function prints.
+ * filter. Sizes are as there, too: structures begin with their size. Facts that are not failures
+ * but should be reported ("sampled outside the kernel only") go to `say` in the options. No
+ * function prints.
  *
  * Ownership. The caller closes recordings and counters; options, names and filters are copied.
  * Closing ends everything that still runs, except the command.
@@ -135,7 +136,7 @@ int waymark_record_event(struct waymark_recording *recording, const char *name,
 
 /*
  * Excludes events, even if other names select them. "kernel:*" excludes all kernel events that can
- * be disabled.
+ * be disabled. Before and while the recording runs. Returns 0 or -errno.
  */
 int waymark_record_exclude(struct waymark_recording *recording, const char *name,
 			   struct waymark_error *error);
@@ -145,7 +146,8 @@ int waymark_record_exclude(struct waymark_recording *recording, const char *name
  * attaches an action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist,
  * snapshot, stacktrace...): histograms and snapshots are stored in the folder `kernel` of the
  * trace. A synthetic event is one that triggers write, "NAME TYPE FIELD; ...". Stacks are recorded
- * after each event of the kernel: the kernel's own, or the program's.
+ * after each event of the kernel: the kernel's own, or the program's. All
+ * return 0 or -errno; -EBUSY when the recording has started.
  */
 int waymark_record_trigger(struct waymark_recording *recording, const char *text,
 			   struct waymark_error *error);
@@ -175,7 +177,10 @@ int waymark_record_wait(struct waymark_recording *recording, int timeout_ms,
  */
 int waymark_record_stop(struct waymark_recording *recording, struct waymark_error *error);
 
-/* For WAYMARK_OVERWRITE: writes the events that are in memory now. */
+/*
+ * For WAYMARK_OVERWRITE: writes the events that are in memory now. Returns 0 or -errno; -EINVAL
+ * before the start, -ESRCH when the recording is over.
+ */
 int waymark_record_snapshot(struct waymark_recording *recording, struct waymark_error *error);
 
 struct waymark_totals {

@@ -74,6 +74,7 @@ typedef void (*waymark_span_callback)(void *private_data, int kind, const char *
 /* Like waymark_mark_register(), without a format. Returns 0, -EINVAL, -ENOMEM or -ENOSYS. */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_register(const char *name, waymark_span_callback callback, void *private_data);
+/* Like waymark_mark_unregister(). */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data);
 
@@ -342,7 +343,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 			WAYMARK_SPAN_ARGS_(waymark_begin_, args), \
 			WAYMARK_SPAN_FIELDS_(waymark_begin_, fields), __VA_ARGS__)
 
-/* Returns the start time for trace_span_stop(), or 0 while the span is off. */
+/* Returns the start for trace_span_stop(), in ticks of the recorder's clock; 0: the span is off. */
 #define waymark_span_start(provider, name) \
 	(WAYMARK_ON_(provider, name) ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
 /* Records the span, unless it was off at its start: (provider, name, start, arguments...). */

@@ -320,8 +320,10 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 #define waymark_probe_register(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
 /*
- * Disconnects fn. After waymark_synchronize(), which waits until every callback that was running or
- * could have begun has returned, no thread runs it.
+ * Disconnects fn. Returns 0, -ENOENT when it was not connected with this private_data, -EINVAL, or
+ * -ENOSYS without a runtime. Any thread may call it, but not from a probe or a signal handler.
+ * After waymark_synchronize(), which waits until every callback that was running or could have
+ * begun has returned, no thread runs it.
  */
 #define waymark_probe_unregister(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_remove, provider, name)(fn, private_data)
