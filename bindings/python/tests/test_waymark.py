@@ -202,7 +202,7 @@ class Errors(unittest.TestCase):
         with waymark.open(os.environ["DAMAGED"]) as trace:
             self.assertEqual(len(trace.faults), 1)
             self.assertEqual(trace.faults[0].file, "user-1-0")
-            self.assertIn("cut", trace.faults[0].reason)
+            self.assertIn("truncated", trace.faults[0].reason)
             self.assertTrue(sum(1 for _ in trace))
 
     def test_what_there_is(self):
