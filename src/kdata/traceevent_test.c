@@ -50,21 +50,23 @@ const char *__lsan_default_suppressions(void)
  * reason.
  */
 static const char *const forms[] = {
-    "__print_symbolic", /* does not sign-extend an unnamed negative number; rejects -6ULL */
-    "__print_flags",    /* as for symbolic; and takes unknown masks for 0 */
-    "%.*s",             /* printed literally */
-    "%*pbl",            /* does not compute the width in parentheses */
-    "%pIS",             /* leaves out families other than IP */
-    "vmemmap",          /* takes it for 0 */
-    "__print_array",    /* prints decimal numbers, also beyond the array */
-    /* Takes names of unknown value for 0; waymark prints ? for what depends on them. */
-    "PARAVIRT_LAZY_", "XEN_MC_FL_", "jiffies_to_", /* takes the result for the argument */
-    " < 0",                                        /* compares all numbers as unsigned ones */
+    "__print_symbolic",   /* does not sign-extend an unnamed negative number; rejects -6ULL */
+    "__print_flags",      /* as for symbolic; and takes unknown masks for 0 */
+    "%.*s",               /* printed literally */
+    "%*pbl",              /* does not compute the width in parentheses */
+    "%pIS",               /* leaves out families other than IP */
+    "vmemmap",            /* takes it for 0 */
+    "PARAVIRT_LAZY_",     /* takes names without a value for 0; waymark prints ? */
+    "XEN_MC_FL_",         /* likewise */
+    "jiffies_to_",        /* takes the result for the argument */
+    " < 0",               /* compares all numbers as unsigned ones */
     " == -1",             /* compares numbers as unsigned ones of 64 bits */
     " ? \"guest_cr3\"",   /* parses !a ? b : c ? d : e as !(a ? ...) */
     " - REC->nr_data +",  /* parses a - b + c as a - (b + c) */
     "value_nsec / 1000L", /* divides unsigned numbers */
     "REC->tsc_shift",     /* prints a signed byte as unsigned */
+    "REC->correct",       /* likewise */
+    "100 * REC->",        /* multiplies in 64 bits */
     /* For shifts by more bits than the word has: 0 or the processor's result. */
     "<< REC->",
     "\\t=> %ps", /* a stack: waymark prints <stack trace> and has each address as a value */

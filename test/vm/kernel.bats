@@ -16,9 +16,10 @@ setup() {
 	[ -e done ]
 	[ "$(ls units | wc -l)" -gt 4 ]
 	for unit in units/*; do
-		grep -q '\[  PASSED  \]' "$unit" || cat "$unit"
-		grep -q '\[  PASSED  \]' "$unit"
-		! grep -q '\[  FAILED  \]' "$unit" || false
+		if ! grep -q '\[  PASSED  \]' "$unit" || grep -q '\[  FAILED  \]' "$unit"; then
+			cat "$unit"
+			return 1
+		fi
 	done
 	! grep -E 'skipped: .*(kprobes|uprobes|tracefs|tracing file system|system call events)' units/* || false
 }

@@ -30,7 +30,10 @@ setup_suite() {
 		files+=(-f "$here/$script.sh")
 	done
 	vm_programs
+	# Not the comparison with libtraceevent, which dies of this kernel's formats: it divides by zero, and
+	# reads as many elements of an array as a field of random value says.
 	for unit in "$WAYMARK_BUILD"/kernel-*_test "$WAYMARK_BUILD"/kdata-*_test; do
+		[[ $unit != */kdata-traceevent_test ]] || continue
 		if [ -x "$unit" ]; then files+=(-f "$unit"); fi
 	done
 	if command -v perf >/dev/null; then files+=(-f "$(command -v perf)"); fi
