@@ -52,7 +52,7 @@ static void long_sentences(void **state)
 	text[sizeof(text) - 1] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s", text);
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);
-	/* The cure is cut at the end of the buffer. */
+	/* The cure, which follows the error, is truncated at the end of the buffer. */
 	text[WM_DIAG_SENTENCE - 1 - strlen(strerror(EACCES))] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s%s", text, strerror(EACCES));
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.h - finds the names closest to a mistyped one: the caller offers all names and then gets
- * a sentence. Wildcards in the wanted name are ignored; a name that contains the wanted one is
- * near. Fixed storage, nothing to free.
+ * nearest.h - suggests names for a mistyped one: the caller offers every valid name, then gets a
+ * sentence that asks whether one of the closest was meant. Wildcards in the wanted name are
+ * ignored; a name that contains the wanted one is close. Fixed storage, nothing to free.
  */
 #ifndef WM_BASE_NEAREST_H
 #define WM_BASE_NEAREST_H

@@ -123,8 +123,8 @@ void wm_source_settle_losses(struct wm_pump_source *s);
  */
 void wm_source_lost(struct wm_pump_source *s, enum wm_lost cause, uint64_t n, bool tell);
 /*
- * Writes losses that are not yet reported to the recorder's stream; those that cannot be written
- * are kept for the next call.
+ * Writes the losses that the trace does not contain yet to the recorder's stream. Those that cannot
+ * be written are kept for the next call.
  */
 void wm_source_tell_losses(struct wm_pump_source *s);
 

@@ -55,7 +55,10 @@ enum wm_insn_op {
 	WM_INSN_LOAD_B1,
 	WM_INSN_CONST,    /* x */
 	WM_INSN_LOAD_FAR, /* loads a field at an anchor; kind, anchor, offset */
-	/* Loads an element of a field; kind, anchor, offset; x: count; y: shape; pops the index. */
+	/*
+	 * Pops an index and pushes that element. kind, anchor, offset: as for LOAD_FAR; x: number
+	 * of elements, if fixed; y: enum wm_field_shape.
+	 */
 	WM_INSN_ELEMENT,
 	WM_INSN_CONTEXT, /* pushes a context; kind: its bit number */
 	WM_INSN_JUMP,    /* when the top equals `when`, keeps it and jumps; else drops it */

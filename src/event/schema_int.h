@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema_int.h - walks the description of <waymark/abi.h> field by field. This is the only reader
- * of that grammar: class.c (tools) and filter_link.c (guest) both use it, so they always agree
- * about a field's name and place.
+ * schema_int.h - walks an event's description (struct waymark_desc in <waymark/abi.h>) field by
+ * field. This is the only parser of its schema: class.c (tools) and filter_link.c (guest) both use
+ * it, so they always agree about a field's name and place.
  *
  * Guest rules: no libc, no allocation, no state; hence inline. Every byte is untrusted. Names
  * (doc/format/event.md):
@@ -119,7 +119,10 @@ static inline int64_t wm_schema_value(const struct wm_schema *s, uint32_t i)
 	return (int64_t)wm_load_u64(s->desc + sizeof(struct waymark_desc) + (size_t)i * 8);
 }
 
-/* Returns the value that reading a field of `bytes` bytes gives after `value` was stored in it. */
+/*
+ * Truncates `value` to `bytes` bytes and extends it again, by its sign if `scalar` is signed: the
+ * result of reading a field after `value` was stored in it.
+ */
 static inline int64_t wm_schema_fit(int64_t value, uint8_t scalar, uint8_t bytes)
 {
 	uint32_t shift = 64 - 8u * bytes;

@@ -67,8 +67,9 @@ static uint32_t rebuild_width_of(const struct wm_kfield *f)
 }
 
 /*
- * Appends a dynamic array and stores its position in the array's word. A string is NUL-terminated
- * in the record.
+ * Appends the elements of a dynamic array and stores their offset and size in the field's
+ * __data_loc or __rel_loc word; an array at the end of the record (WM_KFIELD_TAIL) has no such
+ * word. Strings are NUL-terminated in the record.
  */
 static int rebuild_add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
 {

@@ -44,7 +44,10 @@ enum wm_perf_need {
 };
 bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
 
-/* "run as root" or, for root of a user namespace, which is not sufficient, another cure. */
+/*
+ * Returns what a user without the privilege can do: "run as root"; in a user namespace, whose root
+ * does not suffice, to run outside of it.
+ */
 const char *wm_privilege_cure(const struct wm_privilege *p);
 
 /* Raises the soft limit for open files to the hard one. Returns the new limit. */

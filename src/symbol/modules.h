@@ -24,7 +24,7 @@ enum wm_module_kind {
 	WM_MODULE_VDSO,    /* "[vdso]" */
 	WM_MODULE_VDSO32,  /* the vdso of a 32-bit program */
 	WM_MODULE_JIT,     /* executable memory of one process: "/tmp/perf-PID.map" names it */
-	WM_MODULE_CODE,    /* one function that the kernel generated: its name is the module's */
+	WM_MODULE_CODE,    /* one function that the kernel generated: the module has its name */
 	WM_MODULE_MEMORY,  /* "[stack]", "[heap]", "//anon": no code */
 	WM_MODULE_GUEST,   /* code of a virtual machine, about which nothing is known */
 };

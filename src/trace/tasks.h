@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks.h - the threads of a trace, at the time that reading has reached. There is one entry per
- * thread id; a new thread with the same id reuses the entry, so that memory is bounded by the
- * number of ids and independent of the trace's length.
+ * tasks.h - a table of a trace's threads, with their state at the current position of reading.
+ * There is one entry per thread id; a new thread with the same id reuses the entry, so that memory
+ * is bounded by the number of ids and independent of the trace's length.
  *
- * task_state.h fills it from the events about threads.
+ * task_state.h updates the table from the events about threads.
  */
 #ifndef WM_TRACE_TASKS_H
 #define WM_TRACE_TASKS_H

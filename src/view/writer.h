@@ -76,7 +76,7 @@ struct wm_view_page {
 	int64_t first_ns; /* time of that line */
 	int64_t second;   /* the second in hh_mm_ss or seconds; INT64_MIN: none */
 	char hh_mm_ss[8];
-	char seconds[24]; /* perf's, with the decimal point */
+	char seconds[24]; /* text of the seconds in perf's style, with the decimal point */
 	uint8_t seconds_bytes;
 	const char *comm; /* perf's last thread: pointer to the trace's string; NULL: none */
 	int32_t tid;

@@ -213,7 +213,8 @@ static int note_all(struct change *c, const struct wm_kernel_question *q)
 }
 
 /*
- * Stages requests in the command's folder, because names of files and programs are relative to it.
+ * Stages requests in the working directory of the tool that sent them, because names of files and
+ * programs are relative to it.
  */
 static int note_from(struct change *c, const struct wm_kernel_question *q)
 {

@@ -46,7 +46,7 @@ struct wm_recorder_targets {
 	struct wm_watch *scan, *worry, *alive;
 	struct seen *seen;
 	size_t nr_seen, prune_at;
-	size_t nr_alive; /* number of processes of -p that are attached to and still run */
+	size_t nr_alive; /* number of processes of -p whose end is awaited */
 	size_t nr_denied;
 };
 

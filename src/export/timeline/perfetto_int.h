@@ -129,8 +129,8 @@ uint64_t wm_perfetto_lane_uuid(const struct wm_scene_row *row, uint32_t lane);
 int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name);
 
 /*
- * Finds the counter track of a number, and describes it at its first use. -ENOSPC: too many
- * counters.
+ * Returns the id of the counter track of `n`, or -errno; -ENOSPC: too many counters. Writes the
+ * track's descriptor at its first use.
  */
 int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n);
 

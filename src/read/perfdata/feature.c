@@ -150,8 +150,9 @@ static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
 }
 
 /*
- * Reads u32 events, bytes of an attr; then for each the attr, u32 ids, its
- * name, its ids. In the order of the attrs, unless the ids differ.
+ * Reads HEADER_EVENT_DESC: u32 number of events, u32 size of an attr; then for each event its attr,
+ * u32 number of ids, name, ids. Entry i names attr i, unless one of its ids belongs to another
+ * attr.
  */
 static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 {

@@ -150,7 +150,10 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 	return err;
 }
 
-/* Reads names of events by config, as perf wrote them before it had descriptions. */
+/*
+ * Reads the section event_types, in which old versions of perf stored the names of events by
+ * attr.config, before HEADER_EVENT_DESC existed.
+ */
 static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 			    uint64_t file_bytes)
 {

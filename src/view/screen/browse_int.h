@@ -19,7 +19,7 @@ struct wm_browse_table {
 	uint32_t nr_columns;
 };
 
-/* A subject: the initial result, or one of its functions. */
+/* A level of the browser: the initial result, or one of its functions, with its tables. */
 struct wm_browse_level {
 	struct wm_browse_subject subject;
 	struct wm_browse_table *tables; /* at least one element */
