@@ -37,6 +37,16 @@ sleep() {
 	for i in {1..300}; do ! there || break; command sleep 0.1; done
 	recordings=
 	command sleep 1
+}
+# Waits, at most ten seconds, until the background program sleeps for the first time: a recorder that comes before
+# its start finds this shell, or a process without marks.
+started() {
+	local i
+	for i in {1..200}; do
+		[ -e /proc/$!/exe ] || break
+		[ /proc/$!/exe -ef /proc/$$/exe ] || ! grep -q '^State:.S' /proc/$!/status || break
+		command sleep 0.05
+	done 2>/dev/null
 }"""
 
 
@@ -96,6 +106,8 @@ def run(found):
                 script.append(f"recordings+=' {background.group(1)}'")
             script += [f"{{ (exit $last)", command, f"}} >{folder}/{i} 2>&1", "last=$?",
                        f"echo $last >{folder}/{i}.status"]
+            if command.endswith(" &") and not background:
+                script.append("started")
         subprocess.run(["bash", "-c", "\n".join(script)], check=False, timeout=240)
         out = []
         for i in range(len(found)):
