@@ -224,6 +224,25 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	[[ $output == *"# lost: "* ]]
 }
 
+@test "losses whose number the trace does not contain are not reported as none" {
+	switched() { # TIME TASK TASK
+		echo "  $2  [000] d..2.  $1: sched_switch: prev_comm=${2%-*} prev_pid=${2#*-} prev_prio=120 prev_state=S ==>" \
+			"next_comm=${3%-*} next_pid=${3#*-} next_prio=120"
+	}
+	printf '# tracer: nop\n#\n' >text
+	switched 100.000001 bash-10 a-11 >>text
+	echo 'CPU:0 [LOST EVENTS]' >>text
+	switched 100.000003 a-11 bash-10 >>text
+	run -5 "$waymark" report text -s comm
+	[[ $output == *"# lost: an unknown number of events lost: overrun"* ]]
+	sed 's/LOST/LOST 1/' text >one
+	run -5 "$waymark" report one -s comm
+	[[ $output == *"# lost: 1 event lost: overrun"* ]]
+	cat one text >both
+	run -5 "$waymark" report both -s comm
+	[[ $output == *"# lost: more than 1 event lost: overrun"* ]]
+}
+
 @test "several threads find what one finds, to the byte" {
 	need_perf
 	cat >faults.c <<-'END'
@@ -263,8 +282,8 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 				"$waymark" report $file.data $options --stdio --threads $threads >text.$threads 2>said.$threads
 			done
 			grep -q large text.1 || [[ $options == *tid,dso* ]]
-			cmp text.1 text.2 && cmp text.1 text.5
-			cmp said.1 said.2 && cmp said.1 said.5
+			cmp text.1 text.2 && cmp text.1 text.5 || false
+			cmp said.1 said.2 && cmp said.1 said.5 || false
 		done
 	done
 }

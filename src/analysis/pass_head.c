@@ -2,6 +2,7 @@
 /* pass_head.c - the notes above every result; see wm_pass_head() in pass.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/pass.h"
@@ -48,6 +49,30 @@ static struct cause *find_cause(struct cause *list, uint32_t *nr, const char *na
 	return &list[*nr - 1];
 }
 
+static void note_lost(struct wm_result *r, const char *number, const char *cause)
+{
+	wm_result_note(r, WM_NOTE_LOSS, "lost", "%s lost%s%s", number, cause[0] ? ": " : "", cause);
+}
+
+/* Notes the packets and the events that a cause lost, of which it may know one or both numbers. */
+static void note_cause(const struct cause *c, struct wm_result *r)
+{
+	char number[64];
+
+	if (c->packets) {
+		(void)snprintf(number, sizeof(number), "%" PRIu64 " packet%s", c->packets,
+			       c->packets == 1 ? "" : "s");
+		note_lost(r, number, c->name);
+	}
+	if (c->events) {
+		(void)snprintf(number, sizeof(number), "%s%" PRIu64 " event%s",
+			       c->some ? "more than " : "", c->events, c->events == 1 ? "" : "s");
+		note_lost(r, number, c->name);
+	} else if (c->some) {
+		note_lost(r, "an unknown number of events", c->name);
+	}
+}
+
 static void pass_head_losses(const struct wm_trace *t, struct wm_result *r)
 {
 	struct cause list[CAUSES_MAX];
@@ -64,14 +89,8 @@ static void pass_head_losses(const struct wm_trace *t, struct wm_result *r)
 		else
 			c->events += l->count;
 	}
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct cause *c = &list[i];
-		const char *of = c->packets ? "packets" : "events";
-
-		wm_result_note(r, WM_NOTE_LOSS, "lost", "%s%" PRIu64 " %s lost%s%s",
-			       c->some ? "more than " : "", c->packets ? c->packets : c->events, of,
-			       c->name[0] ? ": " : "", c->name);
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		note_cause(&list[i], r);
 }
 
 /* --- events that an analysis requires ------------------------------------------------------ */

@@ -305,8 +305,9 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
  * After to_all() was false: makes the words right and tries again. While another thread holds the
  * lock this one waits, in level 0 only, because the holder may wait for the lower levels to end.
  * Each try holds nothing of the one before, so for that holder the level has passed; twice, as if
- * an emit had ended and another begun. Returns false when the event was not recorded, and is not
- * counted yet.
+ * an emit had ended and another begun. Gives up after LOCK_WAITS tries, or when two tries with the
+ * lock did not help: then no update reaches the word, as after dlclose. Returns false when the
+ * event was not recorded, and is not counted yet.
  */
 static bool to_all_again(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
@@ -320,7 +321,7 @@ static bool to_all_again(struct hit *h, const struct waymark_event_state *event,
 			return true;
 		if (to_all(h, event, too_big))
 			return true;
-		if (h->level || i == LOCK_WAITS)
+		if (h->level || i == LOCK_WAITS || (i && !locked))
 			return false;
 		wm_level_passed(l);
 		wm_level_passed(l);

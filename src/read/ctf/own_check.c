@@ -31,6 +31,7 @@ bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_
 		      const struct wm_ctf_frame *f, uint64_t nr_events)
 {
 	unsigned long long bytes = f->packet_bits / 8, events = nr_events;
+	char lost[40] = "an unknown number of events";
 
 	if (f->packet_bits == UINT64_MAX)
 		return true;
@@ -46,10 +47,12 @@ bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_
 			       "a packet of %llu bytes with %llu events, which is impossible",
 			       bytes, events);
 	} else if (bytes > left) {
+		if (nr_events != UINT64_MAX)
+			(void)snprintf(lost, sizeof(lost), "%llu event%s", events,
+				       events == 1 ? "" : "s");
 		wm_trace_fault(t, file, at,
-			       "the last packet is truncated: %llu of %llu bytes, %llu events lost",
-			       (unsigned long long)left, bytes,
-			       nr_events == UINT64_MAX ? 0ull : events);
+			       "the last packet is truncated: %llu of %llu bytes, %s lost",
+			       (unsigned long long)left, bytes, lost);
 		t->incomplete = true;
 	} else {
 		return true;
