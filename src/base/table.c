@@ -60,7 +60,7 @@ int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index)
 {
 	if (2 * (uint64_t)t->nr >= t->room && table_grow(t))
 		return -ENOMEM;
-	table_place(t, (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
+	table_place(t, (struct wm_table_slot){wm_table_fold(hash), index + 1});
 	t->nr++;
 	return 0;
 }
