@@ -5,6 +5,7 @@
 # of it.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	export TZ=UTC
@@ -205,7 +206,7 @@ greeting: who=world times=3 mood=glad" ]
 	[ "$(report t.dat | wc -l)" = "$(wc -l <a.jsonl)" ]
 	report t.dat | grep -q 'sched_process_exec: *filename=/.*ls pid='
 	report t.dat | grep -q ' hello-[0-9]* .*greeting: *who=world times=3 mood=glad'
-	perf record -N -q -e sched:sched_process_exec -e sched:sched_switch -o p.data -- \
+	perf_record -N -q -e sched:sched_process_exec -e sched:sched_switch -o p.data -- \
 		sh -c 'ls / >/dev/null' 2>/dev/null || skip "perf cannot record here"
 	"$waymark" convert p.data p.dat
 	"$waymark" convert --force p.data a.jsonl

@@ -5,6 +5,7 @@
 # but not the programs.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup_file() {
 	local flags= lib="$WAYMARK_BUILD/libwaymark-platform.a"
@@ -29,7 +30,7 @@ setup() {
 
 need_perf() {
 	command -v perf >/dev/null || skip "perf is not installed"
-	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
 # Prints names and objects, line by line.
@@ -46,7 +47,7 @@ compare() { # FILE [WORD...]
 
 @test "names equal perf's: processes that fork and exec, call chains" {
 	need_perf
-	perf record -N -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
+	perf_record -N -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
 		printf 'int f(int x) { return x * 3; }' >f.c; gcc -O2 -c f.c; deep 60; ls / >/dev/null"
 	compare it.data
 	[ "$(wc -l <ours)" -gt 100 ]
@@ -56,7 +57,7 @@ compare() { # FILE [WORD...]
 
 @test "stacks without frame pointers lead to main, by the programs' own tables" {
 	need_perf
-	perf record -N -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
+	perf_record -N -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
 	compare it.data unwind
 	# At least 99 of 100 chains must be complete.
 	samples=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' said)
@@ -69,7 +70,7 @@ compare() { # FILE [WORD...]
 @test "a rebuilt program is reported as a different one" {
 	need_perf
 	cp "$BATS_FILE_TMPDIR/deep" one
-	perf record -N -q -e cpu-clock:u -F 2000 -o it.data -- ./one 60
+	perf_record -N -q -e cpu-clock:u -F 2000 -o it.data -- ./one 60
 	run --separate-stderr name_stacks it.data
 	[[ $output == *"app::Worker<long>::"* ]]
 	rm one

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load wait
+load perf
 
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8
@@ -37,7 +38,7 @@ need_corpus() {
 
 # A program whose functions take 3/4 and 1/4 of its time, sampled with call chains.
 need_samples() {
-	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
 	static volatile unsigned sink;
 	__attribute__((noinline)) static void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
@@ -46,7 +47,7 @@ need_samples() {
 	int main(void) { for (int i = 0; i < 20000; i++) { large(); small(); } return 0; }
 	END
 	gcc -O0 -g busy.c -o busy
-	perf record -N -q -e cpu-clock -F 2000 -g -o p.data ./busy
+	perf_record -N -q -e cpu-clock -F 2000 -g -o p.data ./busy
 }
 
 # start COLUMNS ROWS COMMAND...: runs the command on a terminal of that size; writes stty's output
