@@ -23,11 +23,6 @@ static int cmd_annotate_run(void *values, int nr_args, char **args)
 				nr_args - 1, args + 1);
 }
 
-static void cmd_annotate_release(void *values)
-{
-	wm_select_done(&((struct values *)values)->common.asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
 
 static const struct wm_option options[] = {
@@ -59,5 +54,5 @@ const struct wm_verb wm_cmd_annotate = {
     .min_args = 1,
     .max_args = WM_VERB_ANY,
     .run = cmd_annotate_run,
-    .release = cmd_annotate_release,
+    WM_ASKED_RELEASE(struct values, common.asked),
 };

@@ -169,11 +169,6 @@ static int cmd_diff_run(void *values, int nr_args, char **args)
 	return status;
 }
 
-static void cmd_diff_release(void *values)
-{
-	wm_select_done(&((struct values *)values)->common.asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
 
 static const struct wm_option options[] = {
@@ -206,5 +201,5 @@ const struct wm_verb wm_cmd_diff = {
     .min_args = 2,
     .max_args = WM_COMPARE_SIDES_MAX,
     .run = cmd_diff_run,
-    .release = cmd_diff_release,
+    WM_ASKED_RELEASE(struct values, common.asked),
 };

@@ -204,11 +204,6 @@ static int cmd_flame_run(void *values, int nr_args, char **args)
 	return status;
 }
 
-static void cmd_flame_release(void *values)
-{
-	wm_select_done(&((struct values *)values)->common.asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
 
 static const struct wm_option options[] = {
@@ -263,5 +258,5 @@ const struct wm_verb wm_cmd_flame = {
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,
     .run = cmd_flame_run,
-    .release = cmd_flame_release,
+    WM_ASKED_RELEASE(struct values, common.asked),
 };

@@ -62,3 +62,8 @@ int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args
 	}
 	return status;
 }
+
+void wm_asked_release(void *asked)
+{
+	wm_select_done(&((struct wm_asked *)asked)->select);
+}

@@ -65,6 +65,12 @@ struct wm_asked {
 		WM_OPTION_TO_INTEGER(type, member)                                                 \
 	}
 
+/* In a verb whose values, of type `type`, have this member of type struct wm_asked. */
+#define WM_ASKED_RELEASE(type, member)                                                             \
+	.release = wm_asked_release,                                                               \
+	.released = offsetof(type, member) +                                                       \
+		    0 * sizeof(_Generic(&((type *)0)->member, struct wm_asked * : 0))
+
 int wm_asked_on_input(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag);
 int wm_asked_on_event(const struct wm_option *o, const char *argument, void *values,
@@ -79,5 +85,8 @@ int wm_asked_add(struct wm_asked *a, const char *verb, int nr_args, char **args)
 
 /* Like wm_asked_add(); without an argument it adds the newest trace in the current folder. */
 int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args);
+
+/* Frees what the options allocated; `asked` is a struct wm_asked. */
+void wm_asked_release(void *asked);
 
 #endif

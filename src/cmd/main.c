@@ -113,7 +113,7 @@ static int run_verb(const struct wm_verb *verb, int argc, char **argv)
 	}
 	status = parse_and_run(verb, values, argc, argv);
 	if (verb->release)
-		verb->release(values);
+		verb->release((char *)values + verb->released);
 	free(values);
 	return status;
 }

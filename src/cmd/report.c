@@ -83,11 +83,6 @@ static int cmd_report_run(void *values, int nr_args, char **args)
 				args);
 }
 
-static void cmd_report_release(void *values)
-{
-	wm_select_done(&((struct values *)values)->common.asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
 
 static const struct wm_option options[] = {
@@ -173,5 +168,5 @@ const struct wm_verb wm_cmd_report = {
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,
     .run = cmd_report_run,
-    .release = cmd_report_release,
+    WM_ASKED_RELEASE(struct values, common.asked),
 };

@@ -36,8 +36,12 @@ struct wm_verb {
 	 */
 	int (*run)(void *values, int nr_args, char **args);
 
-	/* Frees allocations of CALL options, also after a usage error; NULL: nothing to free. */
-	void (*release)(void *values);
+	/*
+	 * Frees allocations of CALL options, also after a usage error; NULL: nothing to free.
+	 * `released` is the offset of the member of the values that is passed to it.
+	 */
+	void (*release)(void *member);
+	size_t released;
 };
 
 extern const struct wm_verb *const wm_verbs[]; /* ends with NULL; in the order of `waymark help` */

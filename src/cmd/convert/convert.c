@@ -49,11 +49,6 @@ static int cmd_convert_run(void *values, int nr_args, char **args)
 	return status ? status : wm_convert_run(v, &format);
 }
 
-static void cmd_convert_release(void *values)
-{
-	wm_select_done(&((struct wm_convert_values *)values)->asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct wm_convert_values, member)
 
 static const struct wm_option options[] = {
@@ -95,5 +90,5 @@ const struct wm_verb wm_cmd_convert = {
     .min_args = 1,
     .max_args = WM_VERB_ANY,
     .run = cmd_convert_run,
-    .release = cmd_convert_release,
+    WM_ASKED_RELEASE(struct wm_convert_values, asked),
 };

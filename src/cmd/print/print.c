@@ -45,11 +45,6 @@ static int cmd_print_run(void *values, int nr_args, char **args)
 	return wm_print_run(v);
 }
 
-static void cmd_print_release(void *values)
-{
-	wm_select_done(&((struct wm_print_values *)values)->asked.select);
-}
-
 #define TO(kind, member) WM_OPTION_TO_##kind(struct wm_print_values, member)
 
 static const struct wm_option options[] = {
@@ -109,5 +104,5 @@ const struct wm_verb wm_cmd_print = {
     .values_bytes = sizeof(struct wm_print_values),
     .max_args = WM_VERB_ANY,
     .run = cmd_print_run,
-    .release = cmd_print_release,
+    WM_ASKED_RELEASE(struct wm_print_values, asked),
 };
