@@ -89,10 +89,10 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 	}
 	status = wm_asked_find(&v->asked, verb, nr_args, args);
 	if (!status)
-		status = wm_inputs_open(&a->in, v->asked.inputs, v->asked.nr_inputs);
+		status = wm_input_set_open(&a->in, v->asked.inputs, v->asked.nr_inputs);
 	if (!status)
-		status = wm_inputs_window(&a->in, verb, v->asked.begin, v->asked.end,
-					  &a->input->begin_ns, &a->input->end_ns);
+		status = wm_input_set_window(&a->in, verb, v->asked.begin, v->asked.end,
+					     &a->input->begin_ns, &a->input->end_ns);
 	if (!status)
 		status = wm_asked_bind(&v->asked.select, a->in.traces, a->in.nr);
 	if (status)
@@ -114,7 +114,7 @@ int wm_analyse_finish(struct wm_analysing *a, int status)
 		wm_say("%s: no event matches", a->verb);
 		status = WM_EXIT_NO_MATCH;
 	}
-	return wm_inputs_finish(&a->in, status, false);
+	return wm_input_set_report_missing(&a->in, status, false);
 }
 
 void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis)
@@ -128,7 +128,7 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	free(a->builds);
 	free(a->input);
 	wm_select_unbind(&a->v->asked.select);
-	wm_inputs_close(&a->in);
+	wm_input_set_close(&a->in);
 	*a = (struct wm_analysing){0};
 }
 

@@ -73,7 +73,7 @@ int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void 
 struct wm_analysing {
 	struct wm_analyse_values *v;
 	const char *verb;
-	struct wm_inputs in;
+	struct wm_input_set in;
 	struct wm_pass_input *input;
 	struct wm_pass *pass;
 	char *builds; /* allocated for input->builds */

@@ -9,7 +9,7 @@
 #include <limits.h>
 
 #include "base/option.h"
-#include "cmd/inputs.h"
+#include "cmd/input_set.h"
 #include "trace/event_select.h"
 
 /* The options as typed; the strings are not copied. */

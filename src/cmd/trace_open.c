@@ -140,7 +140,7 @@ bool wm_input_is_damaged(const struct wm_trace *t)
 	return t->nr_faults || t->nr_losses || wm_input_nr_lost(t);
 }
 
-int wm_input_finish(struct wm_trace *t, int status, bool babeltrace)
+int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace)
 {
 	if (!wm_input_is_damaged(t))
 		return status;

@@ -26,7 +26,7 @@ void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
  * Reports damage and losses. Returns WM_EXIT_INCOMPLETE if there are any, else
  * `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
  */
-int wm_input_finish(struct wm_trace *t, int status, bool babeltrace);
+int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace);
 
 /* Writes "FILE: at offset N: REASON", with control bytes escaped. */
 void wm_input_fault_text(struct wm_text *t, const struct wm_fault *f);

@@ -22,7 +22,7 @@
 struct converting {
 	struct wm_convert_values *v;
 	const struct wm_convert_format *format;
-	struct wm_inputs in;
+	struct wm_input_set in;
 	struct wm_timeline *timeline;
 	struct wm_progress progress;
 	int64_t begin_ns, end_ns;
@@ -199,8 +199,8 @@ static int refuse_itself(const struct wm_convert_values *v)
 static int convert_opened(struct converting *c)
 {
 	struct wm_convert_values *v = c->v;
-	int err, status = wm_inputs_window(&c->in, "convert", v->asked.begin, v->asked.end,
-					   &c->begin_ns, &c->end_ns);
+	int err, status = wm_input_set_window(&c->in, "convert", v->asked.begin, v->asked.end,
+					      &c->begin_ns, &c->end_ns);
 
 	v->asked.select.hidden = v->all;
 	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
@@ -230,14 +230,14 @@ int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *
 		return status;
 	wm_signals_that_end(&c.waiting);
 	pthread_sigmask(SIG_BLOCK, &c.waiting, &before);
-	status = wm_inputs_open(&c.in, v->asked.inputs, v->asked.nr_inputs);
+	status = wm_input_set_open(&c.in, v->asked.inputs, v->asked.nr_inputs);
 	if (!status) {
 		status = convert_opened(&c);
-		status = wm_inputs_finish(&c.in, status, false);
+		status = wm_input_set_report_missing(&c.in, status, false);
 	}
 	wm_timeline_destroy(c.timeline);
 	wm_select_unbind(&v->asked.select);
-	wm_inputs_close(&c.in);
+	wm_input_set_close(&c.in);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return status;
 }

@@ -182,6 +182,6 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 		err = wm_verb_flush(&out);
 	wm_text_done(&out);
 	if (!err)
-		(void)wm_input_finish(t, WM_EXIT_DONE, false);
+		(void)wm_input_report_missing(t, WM_EXIT_DONE, false);
 	return verify_done(t, path, err);
 }

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "cmd/event_options.h"
 #include "cmd/exit.h"
-#include "cmd/inputs.h"
+#include "cmd/input_set.h"
 #include "cmd/print/print.h"
 #include "cmd/print/printed_packets.h"
 #include "cmd/say.h"
@@ -26,7 +26,7 @@
 
 struct printing {
 	struct wm_print_values *v;
-	struct wm_inputs in;
+	struct wm_input_set in;
 	/* arguments of --fields, split at commas; the first one points to the allocated text */
 	const char **fields;
 	uint32_t nr_fields;
@@ -48,13 +48,13 @@ static int printing_write_all(void *sink, const char *bytes, size_t count)
 
 static int printing_open_all(struct printing *p)
 {
-	return wm_inputs_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
+	return wm_input_set_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
 }
 
 static void close_all(struct printing *p)
 {
 	wm_select_unbind(&p->v->asked.select);
-	wm_inputs_close(&p->in);
+	wm_input_set_close(&p->in);
 }
 
 static int split_fields(struct printing *p)
@@ -131,8 +131,8 @@ static int print_opened(struct printing *p)
 					  p->nr_fields, p->v->no_symbols ? NULL : &places};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
-	int status = wm_inputs_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
-				      &r.begin_ns, &r.end_ns);
+	int status = wm_input_set_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
+					 &r.begin_ns, &r.end_ns);
 	int err;
 
 	if (!status)
@@ -168,7 +168,7 @@ static int printing_finish(struct printing *p, int status)
 			   : "the trace has no events");
 		status = WM_EXIT_NO_MATCH;
 	}
-	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
+	return wm_input_set_report_missing(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
 /* Stores the mappings in the printed packets, because addresses in later packets refer to them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* inputs.c - see inputs.h. */
-#include "cmd/inputs.h"
+/* input_set.c - see input_set.h. */
+#include "cmd/input_set.h"
 
 #include <stdlib.h>
 
@@ -9,11 +9,11 @@
 #include "cmd/say.h"
 #include "cmd/trace_open.h"
 
-int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr)
+int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_t nr)
 {
 	int status = WM_EXIT_DONE;
 
-	*in = (struct wm_inputs){.traces = calloc(nr + 1, sizeof(struct wm_trace *))};
+	*in = (struct wm_input_set){.traces = calloc(nr + 1, sizeof(struct wm_trace *))};
 	if (!in->traces) {
 		wm_say("out of memory");
 		return WM_EXIT_FAILED;
@@ -25,16 +25,16 @@ int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr)
 	return status;
 }
 
-void wm_inputs_close(struct wm_inputs *in)
+void wm_input_set_close(struct wm_input_set *in)
 {
 	for (uint32_t i = 0; i < in->nr; i++)
 		wm_trace_close(in->traces[i]);
 	free(in->traces);
-	*in = (struct wm_inputs){0};
+	*in = (struct wm_input_set){0};
 }
 
 /* Returns the earliest time in all traces, whose date is used for times of day without one. */
-static int64_t first_ns(const struct wm_inputs *in)
+static int64_t first_ns(const struct wm_input_set *in)
 {
 	int64_t first = INT64_MAX;
 
@@ -44,8 +44,8 @@ static int64_t first_ns(const struct wm_inputs *in)
 	return first == INT64_MAX ? 0 : first;
 }
 
-static int bound(const struct wm_inputs *in, const char *verb, const char *option, const char *text,
-		 int64_t *ret)
+static int bound(const struct wm_input_set *in, const char *verb, const char *option,
+		 const char *text, int64_t *ret)
 {
 	if (!text || !wm_moment_parse(text, first_ns(in), ret))
 		return WM_EXIT_DONE;
@@ -55,8 +55,8 @@ static int bound(const struct wm_inputs *in, const char *verb, const char *optio
 	return WM_EXIT_USAGE;
 }
 
-int wm_inputs_window(const struct wm_inputs *in, const char *verb, const char *begin,
-		     const char *end, int64_t *ret_begin_ns, int64_t *ret_end_ns)
+int wm_input_set_window(const struct wm_input_set *in, const char *verb, const char *begin,
+			const char *end, int64_t *ret_begin_ns, int64_t *ret_end_ns)
 {
 	int64_t from = INT64_MIN, to = INT64_MAX;
 	int status = bound(in, verb, "begin", begin, &from);
@@ -70,13 +70,13 @@ int wm_inputs_window(const struct wm_inputs *in, const char *verb, const char *b
 	return WM_EXIT_DONE;
 }
 
-int wm_inputs_finish(const struct wm_inputs *in, int status, bool babeltrace)
+int wm_input_set_report_missing(const struct wm_input_set *in, int status, bool babeltrace)
 {
 	for (uint32_t i = 0; i < in->nr; i++) {
 		/* Streams of several traces may have the same name. */
 		if (in->nr > 1 && !babeltrace && wm_input_is_damaged(in->traces[i]))
 			wm_say("in '%s':", in->traces[i]->path);
-		status = wm_input_finish(in->traces[i], status, babeltrace);
+		status = wm_input_report_missing(in->traces[i], status, babeltrace);
 	}
 	return status;
 }
