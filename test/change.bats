@@ -283,7 +283,7 @@ ten_seen() {
 	kill -STOP "$app"
 	until_true grep -q '^State:.T' "/proc/$app/status"
 	run -0 waymark record --change t -x order -e low
-	[[ "$output" == *"1 of 1 processes did not answer"* ]]
+	[[ "$output" == *"1 of 1 process did not answer within a second; it is stopped or starting"* ]]
 	kill -CONT "$app"
 	until_true sh -c "waymark list -p $app | grep -q 'low.*on'"
 	ten

@@ -51,10 +51,10 @@ setup() {
 
 @test "violations are listed with file and offset" {
 	run -0 "$waymark" info --verify "$corpus/babeltrace/succeed/sequence"
-	[ "$output" = "10 events in 1 packets: sound" ] || [[ $output == "10 events in "*" packets: sound" ]]
+	[[ $output =~ ^"10 events in "("1 packet"|[0-9]+" packets")": sound"$ ]]
 	run -5 "$waymark" info --verify "$corpus/conformance/stream/fail/cross-packet-event-integer"
 	[[ $output == *"dummystream: at offset 28: "*"beyond the packet"* ]]
-	[[ $output == *"1 violations" ]]
+	[[ $output == *"1 violation" ]]
 	cp -r "$corpus/babeltrace/succeed/sequence" trace
 	chmod -R u+w trace
 	local stream=$(ls trace | grep -v metadata | head -1)

@@ -145,7 +145,7 @@ while True:
 	[ "$(waymark print p | grep -c "/$pid .*python:gc__start: .*arg1 *= *2")" -gt 5 ]
 	[ "$(waymark print p | grep -c "/$pid .*python:gc__done: ")" -gt 5 ]
 	run -4 waymark record -q -o u -e "usdt:$pid:python:nothing" -a -- true
-	[[ $output == *"none of the "*" code files of process $pid has it"* ]]
+	[[ $output == *"not found in the "*" that process $pid runs code from"* ]]
 }
 
 @test "USDT and uprobes: PostgreSQL's queries, transactions, buffers" {

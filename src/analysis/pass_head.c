@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/pass.h"
+#include "base/plural.h"
 
 #define CAUSES_MAX 16u
 
@@ -26,10 +27,10 @@ static void facts(const struct wm_trace *t, struct wm_result *r)
 			       "the tracer is still writing, or was killed");
 	if (t->nr_faults)
 		wm_result_note(r, WM_NOTE_LOSS, "faults",
-			       "%" PRIu64 " damaged place%s could not be read; the first: %s: %s",
+			       "%" PRIu64 " damaged %s could not be read; the first: %s: %s",
 			       t->nr_faults + t->nr_faults_more,
-			       t->nr_faults + t->nr_faults_more == 1 ? "" : "s", t->faults[0].file,
-			       t->faults[0].reason);
+			       wm_plural(t->nr_faults + t->nr_faults_more, "place", "places"),
+			       t->faults[0].file, t->faults[0].reason);
 }
 
 /* The sum of the losses of one cause. */
@@ -60,13 +61,14 @@ static void note_cause(const struct cause *c, struct wm_result *r)
 	char number[64];
 
 	if (c->packets) {
-		(void)snprintf(number, sizeof(number), "%" PRIu64 " packet%s", c->packets,
-			       c->packets == 1 ? "" : "s");
+		(void)snprintf(number, sizeof(number), "%" PRIu64 " %s", c->packets,
+			       wm_plural(c->packets, "packet", "packets"));
 		note_lost(r, number, c->name);
 	}
 	if (c->events) {
-		(void)snprintf(number, sizeof(number), "%s%" PRIu64 " event%s",
-			       c->some ? "more than " : "", c->events, c->events == 1 ? "" : "s");
+		(void)snprintf(number, sizeof(number), "%s%" PRIu64 " %s",
+			       c->some ? "more than " : "", c->events,
+			       wm_plural(c->events, "event", "events"));
 		note_lost(r, number, c->name);
 	} else if (c->some) {
 		note_lost(r, "an unknown number of events", c->name);

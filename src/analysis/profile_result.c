@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/plural.h"
 
 #define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow these */
 
@@ -81,7 +82,9 @@ static const char *profile_result_title_of(const struct wm_profile *p,
 	if (p->v->live)
 		return wm_result_format(r, "%s%.0f events/s", what, rate(p, t->count));
 	return wm_result_format(r, "%s%" PRIu64 " %s, weight %" PRIu64, what, t->count,
-				p->per_event ? "samples" : "events", t->weight);
+				p->per_event ? wm_plural(t->count, "sample", "samples")
+					     : wm_plural(t->count, "event", "events"),
+				t->weight);
 }
 
 static struct wm_result_table *profile_result_make_table(const struct wm_profile *p,
@@ -231,8 +234,8 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	free(list);
 	if (p->nr_unfit)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
-			       "%" PRIu64 " event%s left out for lack of a requested field",
-			       p->nr_unfit, p->nr_unfit == 1 ? "" : "s");
+			       "%" PRIu64 " %s left out for lack of a requested field", p->nr_unfit,
+			       wm_plural(p->nr_unfit, "event", "events"));
 	wm_samples_notes(&p->samples, r);
 	if (p->waits)
 		wm_waits_note(p, r);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/plural.h"
 
 /* The state of a thread that is off its processor, indexed by task. */
 struct wm_wait {
@@ -186,7 +187,6 @@ void wm_waits_note(const struct wm_profile *p, struct wm_result *r)
 		nr += p->waits->list[i].is_off;
 	if (nr)
 		wm_result_note(r, WM_NOTE_FACT, "waiting",
-			       "%" PRIu64
-			       " thread%s still off the processor at the end, not counted",
-			       nr, nr == 1 ? "" : "s");
+			       "%" PRIu64 " %s still off the processor at the end, not counted", nr,
+			       wm_plural(nr, "thread", "threads"));
 }

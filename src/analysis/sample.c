@@ -9,6 +9,7 @@
 
 #include "analysis/profile_key_int.h"
 #include "analysis/result.h"
+#include "base/plural.h"
 
 #define USER_MARKER   ((uint64_t)-512) /* perf's marker: user addresses follow */
 #define KERNEL_MARKER ((uint64_t)-128) /* perf's marker: kernel addresses follow */
@@ -203,12 +204,13 @@ void wm_samples_notes(const struct wm_samples *s, struct wm_result *r)
 {
 	if (s->nr_cut)
 		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
-			       "%" PRIu64 " call chain%s truncated: the limit is %u addresses",
-			       s->nr_cut, s->nr_cut == 1 ? "" : "s", WM_CHAIN_MAX);
+			       "%" PRIu64 " call %s truncated: the limit is %u addresses",
+			       s->nr_cut, wm_plural(s->nr_cut, "chain", "chains"), WM_CHAIN_MAX);
 	for (int how = 0; s->unwind && how < WM_UNWOUND_NR; how++)
 		if (how != WM_UNWOUND_WHOLE && wm_unwind_count(s->unwind, how))
 			wm_result_note(
-			    r, WM_NOTE_PROBLEM, "unwound", "%" PRIu64 " call chain%s: %s",
+			    r, WM_NOTE_PROBLEM, "unwound", "%" PRIu64 " call %s: %s",
 			    wm_unwind_count(s->unwind, how),
-			    wm_unwind_count(s->unwind, how) == 1 ? "" : "s", wm_unwound_text(how));
+			    wm_plural(wm_unwind_count(s->unwind, how), "chain", "chains"),
+			    wm_unwound_text(how));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
+#include "base/plural.h"
 
 #define NOTED_MODULES 5u
 
@@ -203,9 +204,9 @@ static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_modu
 	const char *sentence = "";
 
 	if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
-		sentence = "no symbol covers them";
-	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u address%s in %s: %s", count,
-		       count == 1 ? "" : "es", m->path, sentence);
+		sentence = count == 1 ? "no symbol covers it" : "no symbol covers them";
+	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u %s in %s: %s", count,
+		       wm_plural(count, "address", "addresses"), m->path, sentence);
 }
 
 /* Adds one note for each module with many such addresses, and one for all others. */
@@ -228,8 +229,9 @@ static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *cou
 		nr_others++;
 	}
 	if (nr_others)
-		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
-			       "%" PRIu64 " addresses in %u other objects", others, nr_others);
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%" PRIu64 " %s in %u other %s",
+			       others, wm_plural(others, "address", "addresses"), nr_others,
+			       wm_plural(nr_others, "object", "objects"));
 	free(order);
 }
 
@@ -245,18 +247,19 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 	note_modules(s, r, counts, nr);
 	if (s->corrupt_table.nr)
 		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
-			       "%s%u call chain%s with invalid addresses: only the innermost "
+			       "%s%u call %s with invalid addresses: only the innermost "
 			       "function is counted",
 			       s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
-			       s->corrupt_table.nr, s->corrupt_table.nr == 1 ? "" : "s");
+			       s->corrupt_table.nr,
+			       wm_plural(s->corrupt_table.nr, "chain", "chains"));
 	if (wm_spaces_nr_refused(s->spaces))
 		wm_result_note(r, WM_NOTE_PROBLEM, "mappings",
-			       "%" PRIu64 " mapping%s ignored, because a process had too many",
+			       "%" PRIu64 " %s ignored, because a process had too many",
 			       wm_spaces_nr_refused(s->spaces),
-			       wm_spaces_nr_refused(s->spaces) == 1 ? "" : "s");
+			       wm_plural(wm_spaces_nr_refused(s->spaces), "mapping", "mappings"));
 	if (nowhere)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
-			       "%u address%s without a mapping in the trace", nowhere,
-			       nowhere == 1 ? "" : "es");
+			       "%u %s without a mapping in the trace", nowhere,
+			       wm_plural(nowhere, "address", "addresses"));
 	free(counts);
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/profile.h"
+#include "base/plural.h"
 #include "cmd/analyse.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
@@ -108,9 +109,10 @@ static void cmd_diff_put_notes(const struct comparing *c, struct wm_result *r)
 	for (uint32_t i = 0; i < c->nr; i++) {
 		const struct recording *rec = &c->list[i];
 
-		wm_result_note(r, WM_NOTE_FACT, rec->side ? "after" : "before",
-			       "%s, %llu events, %.3f s", rec->path,
-			       (unsigned long long)rec->a.pass->nr_events, seconds_of(rec));
+		wm_result_note(
+		    r, WM_NOTE_FACT, rec->side ? "after" : "before", "%s, %llu %s, %.3f s",
+		    rec->path, (unsigned long long)rec->a.pass->nr_events,
+		    wm_plural(rec->a.pass->nr_events, "event", "events"), seconds_of(rec));
 		for (const struct wm_result_note *n = rec->a.result.notes; n; n = n->next)
 			if (n->kind == WM_NOTE_LOSS)
 				wm_result_note(r, WM_NOTE_LOSS, n->name, "%s: %s", rec->path,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
 
@@ -22,8 +23,9 @@ static void event_options_say_unfit(const struct wm_select_rule *r)
 {
 	unsigned long long n = r->nr_unfit;
 
-	wm_say("%llu kind%s of events lack%s a field of the filter '%s' and %s left out", n,
-	       n == 1 ? "" : "s", n == 1 ? "s" : "", r->filter, n == 1 ? "is" : "are");
+	wm_say("%llu %s a field of the filter '%s' and %s left out", n,
+	       wm_plural(n, "kind of events lacks", "kinds of events lack"), r->filter,
+	       wm_plural(n, "is", "are"));
 }
 
 static int say_error(int err, const struct wm_select_rule *rule, const struct wm_diag *diag)

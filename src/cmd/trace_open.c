@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
@@ -125,14 +126,14 @@ static void trace_open_say_losses(const struct wm_trace *t)
 	if (t->is_own)
 		say_causes(t); /* includes the losses counted in `events` */
 	else if (events)
-		wm_say("the tracer lost %llu event%s", (unsigned long long)events,
-		       events == 1 ? "" : "s");
+		wm_say("the tracer lost %llu %s", (unsigned long long)events,
+		       wm_plural(events, "event", "events"));
 	if (packets)
-		wm_say("the tracer lost %llu packet%s", (unsigned long long)packets,
-		       packets == 1 ? "" : "s");
+		wm_say("the tracer lost %llu %s", (unsigned long long)packets,
+		       wm_plural(packets, "packet", "packets"));
 	if (unknown)
-		wm_say("the tracer lost an unknown number of events, %llu time%s",
-		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
+		wm_say("the tracer lost an unknown number of events, %llu %s",
+		       (unsigned long long)unknown, wm_plural(unknown, "time", "times"));
 }
 
 bool wm_input_is_damaged(const struct wm_trace *t)

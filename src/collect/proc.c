@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "collect/proc_source.h"
 #include "collect/source.h"
 
@@ -238,9 +239,10 @@ static void say_rate(const uint64_t *more, const struct wm_words *words)
 	char late[WM_NUMBER_TEXT];
 
 	wm_words_say(words,
-		     "/proc was read %" PRIu64 " time%s; a reading took %" PRIu64
+		     "/proc was read %" PRIu64 " %s; a reading took %" PRIu64
 		     " us on average and was at most %s late",
-		     ticks, ticks == 1 ? "" : "s", more[WM_PROC_MORE_SPENT_NS] / ticks / 1000,
+		     ticks, wm_plural(ticks, "time", "times"),
+		     more[WM_PROC_MORE_SPENT_NS] / ticks / 1000,
 		     wm_number_print_duration(more[WM_PROC_MORE_LATE_MAX_NS] / 1000 * 1000, late));
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/plural.h"
 #include "base/signals.h"
 #include "cmd/convert/convert.h"
 #include "cmd/event_options.h"
@@ -82,8 +83,8 @@ static int convert_failed(const struct converting *c, int err, const struct wm_d
 static void convert_say_left_out(const struct wm_export *x, const char *format)
 {
 	for (uint32_t i = 0; i < x->nr_reasons; i++)
-		wm_say("%llu event%s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
-		       x->reasons[i].nr == 1 ? "" : "s", format, x->reasons[i].text);
+		wm_say("%llu %s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
+		       wm_plural(x->reasons[i].nr, "event", "events"), format, x->reasons[i].text);
 	if (x->nr_files > 1)
 		wm_say("'%s' would be too large for its readers: wrote %u files, in order of time",
 		       x->options.path, x->nr_files);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/info/info.h"
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
@@ -129,8 +130,9 @@ static void info_any_head(struct wm_info *i)
 		info_any_line(&i->out, t->words[k].key, t->words[k].text);
 	clock_lines(i);
 	info_any_time_line(i);
-	wm_text_f(&i->out, "%-10s %u, %" PRIu64 " packets, %" PRIu64 " bytes\n", "streams",
-		  t->nr_streams, t->nr_packets, i->bytes);
+	wm_text_f(&i->out, "%-10s %u, %" PRIu64 " %s, %" PRIu64 " %s\n", "streams", t->nr_streams,
+		  t->nr_packets, wm_plural(t->nr_packets, "packet", "packets"), i->bytes,
+		  wm_plural(i->bytes, "byte", "bytes"));
 	wm_text_f(&i->out, "%-10s %" PRIu64 "\n", "events", i->nr_events);
 	if (t->incomplete)
 		info_any_line(&i->out, "state",

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/info/info.h"
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
@@ -159,6 +160,7 @@ static void info_own_head(struct wm_info *i)
 {
 	struct range r = range_of(i->t);
 	struct wm_text *t = &i->out;
+	uint32_t classes = nr_classes(i);
 	char name[80];
 
 	tracer(i, name, sizeof(name));
@@ -173,10 +175,13 @@ static void info_own_head(struct wm_info *i)
 	sample_line(i);
 	info_own_time_line(i, &r);
 	info_own_label(t, "streams");
-	wm_text_f(t, "%u files, %" PRIu64 " packets, %" PRIu64 " bytes\n", i->t->nr_streams,
-		  i->t->nr_packets, i->bytes);
+	wm_text_f(t, "%u %s, %" PRIu64 " %s, %" PRIu64 " %s\n", i->t->nr_streams,
+		  wm_plural(i->t->nr_streams, "file", "files"), i->t->nr_packets,
+		  wm_plural(i->t->nr_packets, "packet", "packets"), i->bytes,
+		  wm_plural(i->bytes, "byte", "bytes"));
 	info_own_label(t, "events");
-	wm_text_f(t, "%" PRIu64 " of %u classes", i->nr_events, nr_classes(i));
+	wm_text_f(t, "%" PRIu64 " of %u %s", i->nr_events, classes,
+		  wm_plural(classes, "class", "classes"));
 	if (i->nr_events != r.nr_events)
 		wm_text_f(t, "; the packets claim %" PRIu64, r.nr_events);
 	wm_text_str(t, "\n");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/info/info.h"
 #include "cmd/say.h"
@@ -40,8 +41,9 @@ static void packet_ends(struct walk *w)
 
 	if (p && p->nr_events != UINT64_MAX && p->nr_events != w->in_packet)
 		wm_trace_fault(w->t, verify_file_of(w), p->offset,
-			       "this packet has %" PRIu64 " events and should have %" PRIu64,
-			       w->in_packet, p->nr_events);
+			       "this packet has %" PRIu64 " %s and should have %" PRIu64,
+			       w->in_packet, wm_plural(w->in_packet, "event", "events"),
+			       p->nr_events);
 }
 
 static void verify_look_at(struct walk *w, const struct wm_event *e)
@@ -116,6 +118,7 @@ static int verify_by_place(const void *a, const void *b)
 
 static int verify_list(struct wm_trace *t, uint64_t events)
 {
+	uint64_t faults = t->nr_faults + t->nr_faults_more;
 	struct wm_text out;
 	int err;
 
@@ -128,9 +131,12 @@ static int verify_list(struct wm_trace *t, uint64_t events)
 	}
 	if (t->nr_faults_more)
 		wm_text_f(&out, "... and %" PRIu64 " more\n", t->nr_faults_more);
-	wm_text_f(&out, "%" PRIu64 " events in %" PRIu64 " packets: ", events, t->nr_packets);
-	if (t->nr_faults)
-		wm_text_f(&out, "%" PRIu64 " violations\n", t->nr_faults + t->nr_faults_more);
+	wm_text_f(&out, "%" PRIu64 " %s in %" PRIu64 " %s: ", events,
+		  wm_plural(events, "event", "events"), t->nr_packets,
+		  wm_plural(t->nr_packets, "packet", "packets"));
+	if (faults)
+		wm_text_f(&out, "%" PRIu64 " %s\n", faults,
+			  wm_plural(faults, "violation", "violations"));
 	else
 		wm_text_str(&out, "sound\n");
 	err = wm_verb_flush(&out);

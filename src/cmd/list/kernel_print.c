@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/list/kernel.h"
 #include "cmd/say.h"
 #include "control/kernel_events.h"
@@ -106,8 +107,9 @@ static void print_note(const struct wm_event_def *d, uint32_t places)
 	if (*help)
 		(void)printf("  %s", help);
 	if (d->family == WM_FAMILY_USDT)
-		(void)printf("  %u operand%s, %" PRIu32 " place%s%s", operands,
-			     operands == 1 ? "" : "s", places, places == 1 ? "" : "s",
+		(void)printf("  %u %s, %" PRIu32 " %s%s", operands,
+			     wm_plural(operands, "operand", "operands"), places,
+			     wm_plural(places, "place", "places"),
 			     d->semaphore_offset ? ", semaphore" : "");
 }
 

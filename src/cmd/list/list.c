@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/list/kernel.h"
 #include "cmd/list/list.h"
@@ -115,8 +116,8 @@ static void say_bad_sites(const struct wm_inventory *l)
 		const struct wm_inventory_file *f = l->files[i];
 
 		if (f->nr_bad)
-			wm_say("'%s': %" PRIu32 " site%s cannot be read: %s", f->path, f->nr_bad,
-			       f->nr_bad == 1 ? "" : "s", f->first_bad.sentence);
+			wm_say("'%s': %" PRIu32 " %s cannot be read: %s", f->path, f->nr_bad,
+			       wm_plural(f->nr_bad, "site", "sites"), f->first_bad.sentence);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <waymark/abi.h>
 
 #include "base/json.h"
+#include "base/plural.h"
 #include "cmd/list/list.h"
 #include "cmd/say.h"
 
@@ -117,7 +118,7 @@ static void print_title(const struct wm_inventory_group *g)
 {
 	wm_say_clean(stdout, g->title);
 	if (g->nr_pids)
-		(void)printf(" (%s", g->nr_pids > 1 ? "pids" : "pid");
+		(void)printf(" (%s", wm_plural(g->nr_pids, "pid", "pids"));
 	for (uint32_t i = 0; i < g->nr_pids && i < PIDS_SHOWN; i++)
 		(void)printf(" %" PRId64, (int64_t)g->pids[i]);
 	if (g->nr_pids > PIDS_SHOWN)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/record/record.h"
 #include "cmd/say.h"
@@ -132,23 +133,33 @@ static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_c
 		wm_say("no process has joined yet; the new rules apply to those that join: %s",
 		       plan->dir);
 	else if (follow)
-		wm_say("%s event%s on in %s%u process%s: %s", events,
-		       now->events_min == 1 && now->events_max == 1 ? " is" : "s are",
+		wm_say("%s %s on in %s%u %s: %s", events,
+		       now->events_min != now->events_max
+			   ? "events are"
+			   : wm_plural(now->events_max, "event is", "events are"),
 		       follow > 1 && now->events_min == now->events_max ? "each of " : "", follow,
-		       follow > 1 ? "es" : "", plan->dir);
+		       wm_plural(follow, "process", "processes"), plan->dir);
 }
 
 static void record_change_say_missing(const struct wm_msg_changed *now)
 {
 	if (now->nr_late)
-		wm_say("%u of %u processes did not answer within a second; they are stopped or "
-		       "starting, and will apply the change when they run",
-		       now->nr_late, now->nr_processes);
+		wm_say(
+		    "%u of %u %s did not answer within a second; %s stopped or starting, and will "
+		    "apply the change when %s",
+		    now->nr_late, now->nr_processes,
+		    wm_plural(now->nr_processes, "process", "processes"),
+		    wm_plural(now->nr_late, "it is", "they are"),
+		    wm_plural(now->nr_late, "it runs", "they run"));
 	if (now->nr_deaf)
-		wm_say("%u of %u processes closed their connection to the recorder and cannot be "
-		       "changed; they are recorded as before; to change them, record them again "
-		       "with -p",
-		       now->nr_deaf, now->nr_processes);
+		wm_say("%u of %u %s closed %s connection to the recorder and cannot be changed; %s "
+		       "recorded as before; to change %s, record %s again with -p",
+		       now->nr_deaf, now->nr_processes,
+		       wm_plural(now->nr_processes, "process", "processes"),
+		       wm_plural(now->nr_deaf, "its", "their"),
+		       wm_plural(now->nr_deaf, "it is", "they are"),
+		       wm_plural(now->nr_deaf, "it", "them"),
+		       wm_plural(now->nr_deaf, "it", "them"));
 }
 
 /* ------------------------------------------------------------------ *
@@ -241,8 +252,8 @@ static int record_change_kernel(const struct wm_recorder_plan *plan, uint32_t *r
 		return record_change_say_refused(plan, &now);
 	*ret_matched = note_matched(plan, &now);
 	if (!plan->quiet && (*ret_matched || !wm_rules_count(plan->events->rules)))
-		wm_say("%u kernel event%s on: %s", now.nr_on, now.nr_on == 1 ? " is" : "s are",
-		       plan->dir);
+		wm_say("%u kernel %s on: %s", now.nr_on,
+		       wm_plural(now.nr_on, "event is", "events are"), plan->dir);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/id_list.h"
@@ -192,9 +193,9 @@ static int snapshot(const struct wm_record_asked *r)
 		return err == -ENOENT ? WM_EXIT_FAILED : wm_exit_of(err);
 	}
 	if (!r->quiet)
-		wm_say("snapshot: %" PRIu64 " event%s, %s: %s", answer.events,
-		       answer.events == 1 ? "" : "s", wm_number_print_about(answer.bytes, size),
-		       r->snapshot);
+		wm_say("snapshot: %" PRIu64 " %s, %s: %s", answer.events,
+		       wm_plural(answer.events, "event", "events"),
+		       wm_number_print_about(answer.bytes, size), r->snapshot);
 	return WM_EXIT_DONE;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/record/record.h"
@@ -131,13 +132,13 @@ static void say_total(const struct run *r)
 	char size[WM_NUMBER_TEXT];
 
 	wm_text_init(&line);
-	wm_text_f(&line, "%" PRIu64 " event%s", t->events, t->events == 1 ? "" : "s");
+	wm_text_f(&line, "%" PRIu64 " %s", t->events, wm_plural(t->events, "event", "events"));
 	add_sources(&line, r);
 	wm_text_f(&line, ", %s in %.3f s", wm_number_print_about(t->bytes, size),
 		  (double)t->duration_ns / 1e9);
 	if (t->nr_processes || !wm_recorder_events_more(r->plan->recorder.events))
-		wm_text_f(&line, " from %u process%s", t->nr_processes,
-			  t->nr_processes == 1 ? "" : "es");
+		wm_text_f(&line, " from %u %s", t->nr_processes,
+			  wm_plural(t->nr_processes, "process", "processes"));
 	wm_text_str(&line, ", ");
 	add_lost(&line, t);
 	wm_text_f(&line, ": %s", r->plan->recorder.dir);
@@ -151,12 +152,12 @@ static void say_unpatched(const struct wm_recording_totals *t)
 {
 	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
 		return;
-	wm_say("marks that stayed off: %u in %u process%s, whose code cannot be patched: %s",
-	       t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
-	       t->nr_unwanted
-		   ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
-		   : "the system forbids it (SELinux, seccomp); build the program with "
-		     "-DWAYMARK_LOADTEST");
+	wm_say(
+	    "marks that stayed off: %u in %u %s, whose code cannot be patched: %s",
+	    t->sites_unpatched, t->nr_unpatched, wm_plural(t->nr_unpatched, "process", "processes"),
+	    t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
+			   : "the system forbids it (SELinux, seccomp); build the program with "
+			     "-DWAYMARK_LOADTEST");
 }
 
 static void explain_sources(const struct run *r)
@@ -182,10 +183,10 @@ static void say_oddities(const struct run *r)
 
 	explain_sources(r);
 	if (t->filtered_missing)
-		wm_say("%" PRIu64 " event%s matched an -e but cannot be checked by its filter "
+		wm_say("%" PRIu64 " %s matched an -e but cannot be checked by its filter "
 		       "(field missing or of another type, or more than 8 filters for "
 		       "one event) and were not recorded for that -e",
-		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
+		       t->filtered_missing, wm_plural(t->filtered_missing, "event", "events"));
 	if (t->sites_refused)
 		wm_say("marks that stayed off because their code was modified, by a "
 		       "debugger or a uprobe: %u",

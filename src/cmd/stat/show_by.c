@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/say.h"
 #include "cmd/stat/stat.h"
 #include "kernel/count_by.h"
@@ -156,9 +157,9 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 		stat_by_print_text(&t);
 	if (left_over)
 		wm_say("%" PRIu64
-		       " event%s of '%s' not in any row: there were more than %u different keys, "
+		       " %s of '%s' not in any row: there were more than %u different keys, "
 		       "or the event occurred while another event was being counted",
-		       left_over, left_over == 1 ? "" : "s", event, WM_BY_KEYS_MAX);
+		       left_over, wm_plural(left_over, "event", "events"), event, WM_BY_KEYS_MAX);
 	return left_over == 0;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/record/record.h"
 #include "cmd/say.h"
@@ -373,8 +374,8 @@ int wm_stat_stream_run(const struct wm_stat_plan *plan)
 	if (err)
 		return exit_of(&s, err, &diag);
 	if (s.out.lost)
-		wm_say("%" PRIu64 " event%s lost, not in any row", s.out.lost,
-		       s.out.lost == 1 ? "" : "s");
+		wm_say("%" PRIu64 " %s lost, not in any row", s.out.lost,
+		       wm_plural(s.out.lost, "event", "events"));
 	if (s.status)
 		return s.status;
 	if (s.none)

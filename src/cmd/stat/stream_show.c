@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/say.h"
 #include "cmd/stat/stream.h"
 
@@ -17,10 +18,9 @@ static void show_kind(struct wm_stat_stream *s, struct wm_apart_kind *k, unsigne
 	struct wm_by_row *rows;
 
 	if (k->lacks && k->total) {
-		wm_say("%" PRIu64
-		       " event%s of '%s' not in the tables, for lack of one of the fields "
+		wm_say("%" PRIu64 " %s of '%s' not in the tables, for lack of one of the fields "
 		       "'%s'",
-		       k->total, k->total == 1 ? "" : "s", d ? d->name : k->name,
+		       k->total, wm_plural(k->total, "event", "events"), d ? d->name : k->name,
 		       s->plan->counting.by);
 		s->missing = true;
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/top/top.h"
 #include "kernel/synthesize.h"
 
@@ -191,15 +192,19 @@ static int add_figures(const struct wm_top_count *c, struct wm_result *r)
 
 static void top_count_add_losses(const struct wm_top_count *c, struct wm_result *r)
 {
+	uint64_t throttled = c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED];
+
 	for (int i = 0; i < WM_LOST_NR; i++)
 		if (c->totals.lost[i])
-			wm_result_note(r, WM_NOTE_LOSS, "lost", "%" PRIu64 " events lost: %s",
-				       c->totals.lost[i], wm_lost_name((enum wm_lost)i));
-	if (c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED])
+			wm_result_note(r, WM_NOTE_LOSS, "lost", "%" PRIu64 " %s lost: %s",
+				       c->totals.lost[i],
+				       wm_plural(c->totals.lost[i], "event", "events"),
+				       wm_lost_name((enum wm_lost)i));
+	if (throttled)
 		wm_result_note(r, WM_NOTE_LOSS, "throttled",
 			       "the kernel throttled sampling %" PRIu64
-			       " times: use a lower -F or a higher -c",
-			       c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED]);
+			       " %s: use a lower -F or a higher -c",
+			       throttled, wm_plural(throttled, "time", "times"));
 	if (!c->profile && c->why.sentence[0])
 		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
@@ -86,8 +87,9 @@ static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 	wm_top_count_figures(s->count, f);
 	s->above.bytes = 0;
 	wm_text_f(&s->above,
-		  " waymark top   %.0f s   %.0f events/s   %" PRIu64 " events   %" PRIu64 " lost",
-		  f->elapsed_s, f->events_per_s, f->events, f->lost);
+		  " waymark top   %.0f s   %.0f events/s   %" PRIu64 " %s   %" PRIu64 " lost",
+		  f->elapsed_s, f->events_per_s, f->events, wm_plural(f->events, "event", "events"),
+		  f->lost);
 	if (f->late)
 		wm_text_f(&s->above, "   %" PRIu64 " late", f->late);
 	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   PAUSED" : "");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "control/attach.h"
 #include "control/recorder/recorder_int.h"
 #include "kernel/event_name.h"
@@ -185,20 +186,19 @@ void wm_counting_programs_say(const struct wm_words *words, const struct wm_tall
 	if (t->lost)
 		wm_words_say(
 		    words,
-		    "%llu event%s of programs could not be counted: out of memory, or emitted in a "
+		    "%llu %s of programs could not be counted: out of memory, or emitted in a "
 		    "child of vfork or in signal handlers nested deeper than 8",
-		    (unsigned long long)t->lost, t->lost == 1 ? "" : "s");
+		    (unsigned long long)t->lost, wm_plural(t->lost, "event", "events"));
 	if (t->filtered_missing)
 		wm_words_say(words,
 			     "events of programs that lack a field of their filter, and are not "
 			     "counted: %llu",
 			     (unsigned long long)t->filtered_missing);
 	if (t->nr_unpatched)
-		wm_words_say(
-		    words,
-		    "marks that stayed off: %llu in %u process%s, whose code cannot be patched",
-		    (unsigned long long)t->sites_unpatched, t->nr_unpatched,
-		    t->nr_unpatched == 1 ? "" : "es");
+		wm_words_say(words,
+			     "marks that stayed off: %llu in %u %s, whose code cannot be patched",
+			     (unsigned long long)t->sites_unpatched, t->nr_unpatched,
+			     wm_plural(t->nr_unpatched, "process", "processes"));
 	if (t->sites_refused)
 		wm_words_say(words,
 			     "marks that stayed off because their code was modified, by a debugger "

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include "control/doctor/doctor_int.h"
 #include "kernel/event_name.h"
 #include "kernel/perf_event.h"
@@ -39,7 +40,8 @@ static void check_tracefs(struct wm_doctor *d, struct wm_check *c)
 	const char *sentence = d->space.tracefs_diag.sentence, *cure = strstr(sentence, "; ");
 
 	if (t)
-		wm_check_yes(c, "%s, %zu events%s", t->path, t->nr_events,
+		wm_check_yes(c, "%s, %zu %s%s", t->path, t->nr_events,
+			     wm_plural(t->nr_events, "event", "events"),
 			     t->private_mount ? " (not mounted; opened temporarily)" : "");
 	else if (cure)
 		wm_check_no(c, WM_WORKS_NO, cure + 2, "%.*s", (int)(cure - sentence), sentence);
@@ -70,7 +72,7 @@ static void check_syscalls(struct wm_doctor *d, struct wm_check *c)
 	if (!d->space.tracefs)
 		no_tracefs(d, c);
 	else if (nr)
-		wm_check_yes(c, "%zu system calls", nr);
+		wm_check_yes(c, "%zu system %s", nr, wm_plural(nr, "call", "calls"));
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_FTRACE_SYSCALLS",
 			    "this kernel has no events named after system calls");

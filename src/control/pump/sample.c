@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "base/words.h"
 #include "control/pump/pump_int.h"
 
@@ -177,12 +178,11 @@ static void pump_sample_explain(const struct wm_source_result *r, const struct w
 			     "dropped records of perf events that cannot be decoded: %" PRIu64,
 			     t->torn);
 	if (throttled)
-		wm_words_say(
-		    words,
-		    "the kernel throttled sampling %" PRIu64
-		    " time%s, because samples came too fast (perf:throttle in the trace has "
-		    "the times): use a lower -F or a higher -c",
-		    throttled, throttled == 1 ? "" : "s");
+		wm_words_say(words,
+			     "the kernel throttled sampling %" PRIu64
+			     " %s, because samples came too fast (perf:throttle in the trace has "
+			     "the times): use a lower -F or a higher -c",
+			     throttled, wm_plural(throttled, "time", "times"));
 }
 
 const struct wm_source_ops wm_source_samples = {

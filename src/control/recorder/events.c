@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "event/context.h"
 #include "kernel/event_name.h"
@@ -127,9 +128,9 @@ static int say_lacking(const struct wm_recorder_events *e, const char *glob, int
 		return added;
 	if (!added)
 		return -EINVAL; /* diag describes the last event */
-	wm_words_say(e->words,
-		     "%zu event%s of '%s' lack%s a field of the filter, and will not be recorded",
-		     nr_lacking, nr_lacking == 1 ? "" : "s", glob, nr_lacking == 1 ? "s" : "");
+	wm_words_say(e->words, "%zu %s of '%s' %s a field of the filter, and will not be recorded",
+		     nr_lacking, wm_plural(nr_lacking, "event", "events"), glob,
+		     wm_plural(nr_lacking, "lacks", "lack"));
 	return added;
 }
 

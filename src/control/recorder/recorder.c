@@ -13,6 +13,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/plural.h"
 #include "base/program.h"
 #include "control/recorder/command.h"
 #include "control/recorder/recorder_int.h"
@@ -60,8 +61,9 @@ static void say_snapshot(const struct wm_recorder *r, const struct wm_report *re
 	if (report->err < 0)
 		wm_words_say(r->plan.words, "snapshot: %s", wm_diag_errno(report->err));
 	else if (!r->plan.quiet)
-		wm_words_say(r->plan.words, "snapshot: %" PRIu64 " events, %s: %s",
+		wm_words_say(r->plan.words, "snapshot: %" PRIu64 " %s, %s: %s",
 			     report->totals.events,
+			     wm_plural(report->totals.events, "event", "events"),
 			     wm_number_print_about(report->totals.bytes, size), r->plan.dir);
 }
 

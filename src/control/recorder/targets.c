@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "base/process.h"
 #include "control/attach.h"
 #include "control/recorder/recorder_int.h"
@@ -394,10 +395,10 @@ static int start_all(struct wm_recorder_targets *t)
 
 	on_scan(t);
 	if (t->nr_denied && !t->plan->quiet)
-		wm_words_say(t->plan->words,
-			     "%zu process%s of other users skipped: only root can %s them",
-			     t->nr_denied, t->nr_denied == 1 ? "" : "es",
-			     t->plan->counts ? "count" : "record");
+		wm_words_say(t->plan->words, "%zu %s of other users skipped: only root can %s %s",
+			     t->nr_denied, wm_plural(t->nr_denied, "process", "processes"),
+			     t->plan->counts ? "count" : "record",
+			     wm_plural(t->nr_denied, "it", "them"));
 	err = wm_loop_timer(t->loop, SCAN_NS, SCAN_NS, on_scan, t, &t->scan);
 	return err < 0 ? err : 0;
 }

@@ -2,6 +2,7 @@
 /* scene.c - see scene.h. One function per act. */
 #include "export/timeline/scene.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "trace/event_comm.h"
 
 #include <errno.h>
@@ -454,7 +455,8 @@ static int give_loss(struct wm_scene *s, const struct wm_trace_loss *l)
 		(void)snprintf(title, sizeof(title), "events lost");
 	else
 		(void)snprintf(title, sizeof(title), "%" PRIu64 " %s lost%s%.40s", l->count,
-			       l->packets ? "packets" : "events",
+			       l->packets ? wm_plural(l->count, "packet", "packets")
+					  : wm_plural(l->count, "event", "events"),
 			       l->cause && l->cause[0] ? ": " : "", l->cause ? l->cause : "");
 	err = give_bar(s, &b);
 	/* a row has room for 64 overlapping losses; more are not shown */

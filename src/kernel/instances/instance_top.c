@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "kernel/instances/instance_int.h"
 
@@ -278,9 +279,8 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 	unread = nr_unread(i);
 	if (!unread)
 		return 0;
-	(void)snprintf(by, sizeof(by),
-		       "it holds %llu unread event%s ('echo > %s/trace' empties it)", unread,
-		       unread == 1 ? "" : "s", t->path);
+	(void)snprintf(by, sizeof(by), "it holds %llu unread %s ('echo > %s/trace' empties it)",
+		       unread, wm_plural(unread, "event", "events"), t->path);
 	return in_use(diag, what, by);
 }
 

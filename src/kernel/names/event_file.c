@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/maps.h"
+#include "base/plural.h"
 #include "base/program.h"
 
 #if defined(__x86_64__)
@@ -285,10 +286,11 @@ static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct w
 			break;
 	}
 	if (!nr)
-		return wm_diag_set(p->diag, -ENOENT, NULL, -1,
-				   "none of the %u code files of process %d has it; the error for "
-				   "the first: %.200s",
-				   nr_files, (int)pid, first.sentence);
+		return wm_diag_set(
+		    p->diag, -ENOENT, NULL, -1,
+		    "not found in the %u %s that process %d runs code from; the error "
+		    "for the first: %.200s",
+		    nr_files, wm_plural(nr_files, "file", "files"), (int)pid, first.sentence);
 	return nr;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/glob.h"
 #include "base/nearest.h"
+#include "base/plural.h"
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
 #include "kernel/names/event_file.h"
@@ -63,8 +64,9 @@ static int event_function_add(struct search *s, const struct wm_elf_symbol *symb
 
 	if (symbol->bytes && s->offset >= symbol->bytes)
 		return wm_diag_set(s->p->diag, -EINVAL, NULL, -1,
-				   "'%.60s' has %" PRIu64 " bytes: +%" PRIu64 " is outside", name,
-				   symbol->bytes, s->offset);
+				   "'%.60s' has %" PRIu64 " %s: +%" PRIu64 " is outside", name,
+				   symbol->bytes, wm_plural(symbol->bytes, "byte", "bytes"),
+				   s->offset);
 	if ((unsigned)s->nr >= WM_EVENT_FUNCTIONS_MAX)
 		return wm_diag_set(
 		    s->p->diag, -E2BIG, NULL, -1,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/plural.h"
 #include "elf/elf_symbols.h"
 #include "elf/instruction.h"
 #include "kernel/names/event_file.h"
@@ -117,8 +118,9 @@ static int check_instruction(const struct wm_event_place *p, struct wm_event_fil
 		return 0;
 	return wm_diag_set(p->diag, -EINVAL, NULL, -1,
 			   "'%s:%.80s' is in the middle of an instruction, which begins %" PRIu64
-			   " byte%s earlier: %s+%" PRIu64,
-			   p->family, p->text, address - begin, address - begin == 1 ? "" : "s",
+			   " %s earlier: %s+%" PRIu64,
+			   p->family, p->text, address - begin,
+			   wm_plural(address - begin, "byte", "bytes"),
 			   spot->symbol ? spot->symbol : "its function", begin - start);
 }
 

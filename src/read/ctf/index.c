@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "read/ctf/trace.h"
 #include "trace/trace_layout.h"
 
@@ -356,8 +357,9 @@ static int ctf_index_take(struct walk *w, struct wm_ctf_frame *f)
 	if (f->packet_bits != UINT64_MAX && f->packet_bits / 8 > left) {
 		wm_trace_fault(
 		    w->t, w->name, w->at,
-		    "the file ends in this packet of %llu bytes, of which %llu are present",
-		    (unsigned long long)(f->packet_bits / 8), (unsigned long long)left);
+		    "the file ends in this packet of %llu bytes, of which %llu %s present",
+		    (unsigned long long)(f->packet_bits / 8), (unsigned long long)left,
+		    wm_plural(left, "is", "are"));
 		w->t->incomplete = true;
 	}
 	return add_found(w->found, &one);
@@ -495,9 +497,9 @@ static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 	if (listed <= nr_packets ||
 	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
 		return;
-	wm_trace_fault(w->t, w->name, w->bytes,
-		       "its index lists %llu packets, of which %llu are present",
-		       (unsigned long long)listed, (unsigned long long)nr_packets);
+	wm_trace_fault(w->t, w->name, w->bytes, "its index lists %llu %s, of which %llu %s present",
+		       (unsigned long long)listed, wm_plural(listed, "packet", "packets"),
+		       (unsigned long long)nr_packets, wm_plural(nr_packets, "is", "are"));
 	w->t->incomplete = true;
 }
 

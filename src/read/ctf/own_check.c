@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "read/ctf/own.h"
 #include "read/ctf/trace.h"
 #include "trace/trace_layout.h"
@@ -44,12 +45,12 @@ bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_
 	} else if (nr_events != UINT64_MAX &&
 		   nr_events > f->content_bits / (8 * WM_RECORD_HEADER_BYTES)) {
 		wm_trace_fault(t, file, at,
-			       "a packet of %llu bytes with %llu events, which is impossible",
-			       bytes, events);
+			       "a packet of %llu bytes with %llu %s, which is impossible", bytes,
+			       events, wm_plural(events, "event", "events"));
 	} else if (bytes > left) {
 		if (nr_events != UINT64_MAX)
-			(void)snprintf(lost, sizeof(lost), "%llu event%s", events,
-				       events == 1 ? "" : "s");
+			(void)snprintf(lost, sizeof(lost), "%llu %s", events,
+				       wm_plural(events, "event", "events"));
 		wm_trace_fault(t, file, at,
 			       "the last packet is truncated: %llu of %llu bytes, %s lost",
 			       (unsigned long long)left, bytes, lost);
@@ -124,8 +125,8 @@ static void tell_gone(void *data, const char *name, uint64_t nr_packets)
 
 	(void)snprintf(path, sizeof(path), "%.250s%s%.250s", x->below, x->below[0] ? "/" : "",
 		       name);
-	wm_trace_fault(x->t, path, 0, "the file is missing; its index lists %llu packets",
-		       (unsigned long long)nr_packets);
+	wm_trace_fault(x->t, path, 0, "the file is missing; its index lists %llu %s",
+		       (unsigned long long)nr_packets, wm_plural(nr_packets, "packet", "packets"));
 }
 
 void wm_ctf_own_gone(struct wm_trace *t, const char *folder, const char *below)

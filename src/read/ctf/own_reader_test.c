@@ -535,7 +535,8 @@ static void test_count_impossible(void **state)
 
 static void test_count_wrong(void **state)
 {
-	expect(damage(SECOND + 80, PER_A - 1, 8), ALL, "a packet of 9 events holds 10");
+	expect(damage(SECOND + 80, PER_A - 1, 8), ALL,
+	       "this packet has 10 events and should have 9");
 	after_repair(ALL);
 }
 

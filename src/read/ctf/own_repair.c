@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/plural.h"
 #include "read/ctf/trace.h"
 #include "trace/trace_layout.h"
 
@@ -247,8 +248,8 @@ static int repair_compact(struct repair *r, uint64_t bad_bytes)
 		(void)unlinkat(r->dirfd, fresh, 0); /* the old file is unchanged */
 		return repair_failed(r, "rewrite it", err);
 	}
-	repair_done(r, 0, "removed %llu damaged bytes between its packets",
-		    (unsigned long long)bad_bytes);
+	repair_done(r, 0, "removed %llu damaged %s between its packets",
+		    (unsigned long long)bad_bytes, wm_plural(bad_bytes, "byte", "bytes"));
 	return 0;
 }
 
@@ -262,8 +263,9 @@ static int repair_cut(struct repair *r, uint64_t good_bytes, const char *why)
 		close(fd);
 	if (err)
 		return repair_failed(r, "cut it", err);
-	repair_done(r, good_bytes, "cut %llu bytes: %.180s",
-		    (unsigned long long)(r->bytes - good_bytes), why);
+	repair_done(r, good_bytes, "cut %llu %s: %.180s",
+		    (unsigned long long)(r->bytes - good_bytes),
+		    wm_plural(r->bytes - good_bytes, "byte", "bytes"), why);
 	return 0;
 }
 
@@ -331,8 +333,9 @@ static int repair_shorten(struct repair *r, const struct wm_packet *p, uint64_t 
 				   count);
 	close(fd);
 	if (!err)
-		repair_done(r, p->offset, "cut a packet after the first %llu of its %llu events",
-			    (unsigned long long)count, (unsigned long long)p->nr_events);
+		repair_done(r, p->offset, "cut a packet after the first %llu of its %llu %s",
+			    (unsigned long long)count, (unsigned long long)p->nr_events,
+			    wm_plural(p->nr_events, "event", "events"));
 	return err;
 }
 
@@ -458,8 +461,9 @@ static int mend_index(struct repair *r)
 		if (err)
 			err = repair_failed(r, "write its index", err);
 		else
-			repair_done(r, r->bytes, "rebuilt its index: %llu packets",
-				    (unsigned long long)r->nr_packets);
+			repair_done(r, r->bytes, "rebuilt its index: %llu %s",
+				    (unsigned long long)r->nr_packets,
+				    wm_plural(r->nr_packets, "packet", "packets"));
 	}
 	free(old);
 	free(data);
@@ -506,7 +510,8 @@ static void drop_index(void *data, const char *name, uint64_t nr_packets)
 	if (unlinkat(r->dirfd, path, 0))
 		return; /* the loss will be reported again */
 	r->name = path;
-	repair_done(r, 0, "removed: its %llu packets are missing", (unsigned long long)nr_packets);
+	repair_done(r, 0, "removed: its %llu %s missing", (unsigned long long)nr_packets,
+		    wm_plural(nr_packets, "packet is", "packets are"));
 	r->name = NULL;
 }
 

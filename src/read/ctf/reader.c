@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "read/ctf/trace.h"
 
 #define IDS_BEGIN WM_CTF_SLOT_CPU
@@ -465,8 +466,10 @@ static void ctf_reader_check_count(struct wm_packet_reader *r)
 
 	if (p->nr_events != UINT64_MAX && p->nr_events != r->nr_events)
 		wm_trace_fault(r->t, r->file->stream.file, p->offset,
-			       "a packet of %llu events holds %llu",
-			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
+			       "this packet has %llu %s and should have %llu",
+			       (unsigned long long)r->nr_events,
+			       wm_plural(r->nr_events, "event", "events"),
+			       (unsigned long long)p->nr_events);
 }
 
 /* Returns whether the packet has no more events. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "read/ftrace/ftrace_int.h"
@@ -393,8 +394,9 @@ static int ftrace_index_walk(struct indexing *x, char *buffer)
 			at += used;
 			continue;
 		}
-		wm_trace_fault(x->ft->trace, "", at, "a line without an end: %llu bytes are lost",
-			       (unsigned long long)(x->ft->bytes - at));
+		wm_trace_fault(x->ft->trace, "", at, "a line without an end: %llu %s lost",
+			       (unsigned long long)(x->ft->bytes - at),
+			       wm_plural(x->ft->bytes - at, "byte is", "bytes are"));
 		break;
 	}
 	return err ? err : ftrace_index_end_packet(x);
@@ -415,9 +417,9 @@ static int ftrace_index_check_counts(struct indexing *x)
 	if (!x->has_counts)
 		return 0;
 	if (x->nr_events < x->told)
-		wm_trace_fault(t, "", x->ft->bytes,
-			       "its header counts %llu events, the file has %llu",
-			       (unsigned long long)x->told, (unsigned long long)x->nr_events);
+		wm_trace_fault(t, "", x->ft->bytes, "its header counts %llu %s, the file has %llu",
+			       (unsigned long long)x->told, wm_plural(x->told, "event", "events"),
+			       (unsigned long long)x->nr_events);
 	if (x->written > x->told)
 		return ftrace_index_add_loss(x, x->written - x->told, "overwritten", INT64_MIN,
 					     t->nr_packets ? t->packets[0].begin_ns : INT64_MAX);

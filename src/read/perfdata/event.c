@@ -2,6 +2,7 @@
 /* event.c - converts one record of the kernel to an event; see perfdata_int.h. */
 #include <errno.h>
 
+#include "base/plural.h"
 #include "read/kernel_items_int.h"
 #include "read/perfdata/perfdata_int.h"
 
@@ -36,9 +37,10 @@ static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
 	if (__builtin_expect(rest->bytes < WM_PD_REST_MIN, 1))
 		return;
 	wm_trace_fault(x->pd->trace, x->event->stream->file, x->offset,
-		       "%llu bytes at the end of this record (type %u, %u bytes) are not part of "
-		       "it: events may be missing",
-		       (unsigned long long)rest->bytes, x->header.type, x->header.size);
+		       "%llu %s at the end of this record (type %u, %u bytes) %s not part of it: "
+		       "events may be missing",
+		       (unsigned long long)rest->bytes, wm_plural(rest->bytes, "byte", "bytes"),
+		       x->header.type, x->header.size, wm_plural(rest->bytes, "is", "are"));
 }
 
 bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,

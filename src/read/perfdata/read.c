@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "read/perfdata/fixed_sample.h"
 
 struct place {
@@ -188,8 +189,9 @@ static int read_data(struct wm_packet_reader *r)
 		err = wm_pd_pread(r->source, r->data, p->bytes, p->offset);
 	if (err == -ENODATA) {
 		wm_trace_fault(r->pd->trace, r->source->file, p->offset,
-			       "the file became shorter: %llu records are missing",
-			       (unsigned long long)p->nr_events);
+			       "the file became shorter: %llu %s missing",
+			       (unsigned long long)p->nr_events,
+			       wm_plural(p->nr_events, "record is", "records are"));
 		return 0;
 	}
 	if (!err)

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "base/file.h"
+#include "base/plural.h"
 #include "read/perfdata/perfdata_int.h"
 
 #define OUT_BYTES    ((size_t)1 << 20)
@@ -140,9 +141,10 @@ static int unpack_records(struct unpacking *u, struct wm_pd_walk *w)
 			return err;
 	}
 	if (!got && u->rest)
-		wm_trace_fault(
-		    u->pd->trace, u->source->file, w->at,
-		    "%zu bytes of a record are missing at the end of the compressed data", u->rest);
+		wm_trace_fault(u->pd->trace, u->source->file, w->at,
+			       "%zu %s of a record %s missing at the end of the compressed data",
+			       u->rest, wm_plural(u->rest, "byte", "bytes"),
+			       wm_plural(u->rest, "is", "are"));
 	return got;
 }
 

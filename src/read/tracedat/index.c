@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "read/tracedat/tracedat_int.h"
 
 #define CHUNK_HEADER_BYTES 8u
@@ -133,8 +134,9 @@ static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 		    is_event(x, c, tracedat_index_place_of(x, i, wm_page_offset(c)));
 	if (got < 0)
 		wm_trace_fault(x->td->trace, "", tracedat_index_place_of(x, i, wm_page_offset(c)),
-			       "not a valid record: the rest of the page (%zu bytes) is left out",
-			       (size_t)(c->end - c->at));
+			       "not a valid record: the rest of the page (%zu %s) is left out",
+			       (size_t)(c->end - c->at),
+			       wm_plural((size_t)(c->end - c->at), "byte", "bytes"));
 	x->packet.end_ns = x->last_ns = ns;
 	x->packet.own++;
 	x->any = true;
@@ -261,10 +263,9 @@ static int index_chunk(struct indexing *x, const struct chunk *c)
 	if (!err && wm_td_unpack(x->td->codec, x->data, c->bytes, from, c->packed))
 		err = add_pages(x, c->bytes);
 	else if (!err)
-		wm_trace_fault(
-		    x->td->trace, "", c->at,
-		    "compressed pages cannot be decompressed: %u bytes of events are lost",
-		    c->bytes);
+		wm_trace_fault(x->td->trace, "", c->at,
+			       "compressed pages cannot be decompressed: %u %s of events lost",
+			       c->bytes, wm_plural(c->bytes, "byte", "bytes"));
 	free(from);
 	return err;
 }
@@ -300,9 +301,10 @@ static int index_packed(struct indexing *x)
 		err = wm_claims_add(&x->td->claims, c->offset,
 				    at - c->offset > c->bytes ? at - c->offset : c->bytes);
 	if (!err && at - c->offset < c->bytes)
-		wm_trace_fault(x->td->trace, "", at,
-			       "%llu bytes follow the last chunk of compressed pages",
-			       (unsigned long long)(c->offset + c->bytes - at));
+		wm_trace_fault(
+		    x->td->trace, "", at, "%llu %s the last chunk of compressed pages",
+		    (unsigned long long)(c->offset + c->bytes - at),
+		    wm_plural(c->offset + c->bytes - at, "byte follows", "bytes follow"));
 	return err;
 }
 
@@ -313,8 +315,9 @@ static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 
 	if (c->bytes > left) {
 		wm_trace_fault(td->trace, "", c->offset,
-			       "CPU %u claims %llu bytes of pages, the file has %llu", c->cpu,
-			       (unsigned long long)c->bytes, (unsigned long long)left);
+			       "CPU %u claims %llu %s of pages, the file has %llu", c->cpu,
+			       (unsigned long long)c->bytes, wm_plural(c->bytes, "byte", "bytes"),
+			       (unsigned long long)left);
 		c->bytes = left;
 	}
 	if (c->page_bytes < td->layout.page_bytes)

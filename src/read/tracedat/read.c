@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "read/kernel_items_int.h"
 #include "read/tracedat/tracedat_int.h"
 
@@ -102,8 +103,9 @@ int wm_td_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	err = r->cpu->packed ? load_packed(r, &bytes) : load_plain(r, &bytes);
 	if (err == -ENODATA || err == -EBADMSG) {
 		wm_trace_fault(r->td->trace, "", p->offset,
-			       "the file changed while it was read: %llu events are missing",
-			       (unsigned long long)p->nr_events);
+			       "the file changed while it was read: %llu %s missing",
+			       (unsigned long long)p->nr_events,
+			       wm_plural(p->nr_events, "event is", "events are"));
 		return 0;
 	}
 	if (err)
@@ -180,10 +182,13 @@ static int tracedat_read_add_event(struct wm_packet_reader *r, struct wm_batch *
 /* Called after the last page: reports when events are missing. */
 static void tracedat_read_finish(struct wm_packet_reader *r)
 {
+	uint64_t missing = r->packet->nr_events - r->nr_read;
+
 	if (r->end && r->nr_read < r->packet->nr_events)
 		wm_trace_fault(r->td->trace, "", r->packet->offset,
-			       "the file changed while it was read: %llu events are missing",
-			       (unsigned long long)(r->packet->nr_events - r->nr_read));
+			       "the file changed while it was read: %llu %s missing",
+			       (unsigned long long)missing,
+			       wm_plural(missing, "event is", "events are"));
 	r->end = r->at = 0;
 }
 

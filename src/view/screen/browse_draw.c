@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/result_view.h"
 #include "view/screen/browse_int.h"
 
@@ -201,7 +202,7 @@ static void browse_draw_bar(struct wm_browse *b, int y)
 static int draw_notes(struct wm_browse *b, int y)
 {
 	const struct wm_result *r = wm_browse_level(b)->subject.result;
-	int losses = 0, others = 0;
+	unsigned losses = 0, others = 0;
 
 	for (const struct wm_result_note *n = r->notes; n; n = n->next) {
 		if (n->kind == WM_NOTE_PROBLEM || (n->kind == WM_NOTE_LOSS && losses == LOSSES_MAX))
@@ -216,8 +217,8 @@ static int draw_notes(struct wm_browse *b, int y)
 	if (!others)
 		return y;
 	wm_text_cut(&b->text, 0);
-	wm_text_f(&b->text, "%d note%s on missing or unknown data: press i to see %s", others,
-		  others == 1 ? "" : "s", others == 1 ? "it" : "them");
+	wm_text_f(&b->text, "%u %s on missing or unknown data: press i to see %s", others,
+		  wm_plural(others, "note", "notes"), wm_plural(others, "it", "them"));
 	browse_draw_put_text(b, y, 0, WM_INK_FAINT);
 	return y + 1;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/words.h"
 #include "view/screen/browse_int.h"
 
@@ -422,8 +423,10 @@ static void show_notes(struct wm_browse *b, int how)
 		wm_text_f(&text, "%s%-10s %s\n", kinds[n->kind], n->name, n->text);
 	for (const struct wm_result_table *t = r->tables; t; t = t->next)
 		if (t->nr_left_out)
-			wm_text_f(&text, "%-10s %llu rows below the limit, %.2f%%\n", "left out",
-				  (unsigned long long)t->nr_left_out, t->share_left_out * 100);
+			wm_text_f(&text, "%-10s %llu %s below the limit, %.2f%%\n", "left out",
+				  (unsigned long long)t->nr_left_out,
+				  wm_plural(t->nr_left_out, "row", "rows"),
+				  t->share_left_out * 100);
 	wm_browse_page(b, "contents of the trace, and losses", &text);
 	wm_text_done(&text);
 }

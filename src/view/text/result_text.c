@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/result_view.h"
 #include "view/value_text.h"
 
@@ -222,8 +223,9 @@ static void result_text_put_table(struct sheet *s)
 	put_titles(s);
 	result_text_put_rows(s, t->first, 0);
 	if (t->nr_left_out) {
-		wm_text_f(s->out, "# and %llu rows below the limit",
-			  (unsigned long long)t->nr_left_out);
+		wm_text_f(s->out, "# and %llu %s below the limit",
+			  (unsigned long long)t->nr_left_out,
+			  wm_plural(t->nr_left_out, "row", "rows"));
 		if (t->share_left_out > 0)
 			wm_text_f(s->out, ", %.2f%%", t->share_left_out * 100);
 		wm_text_char(s->out, '\n');

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "view/text/writer_int.h"
 #include "view/value_text.h"
 
@@ -96,13 +97,15 @@ void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct 
 	    l->stream < trace->nr_streams ? trace->streams[l->stream] : NULL;
 	const char *name = s ? wm_trace_stream_word(trace, s, "hostname") : NULL;
 	const char *uuid = s && s->origin ? s->origin->uuid : wm_trace_word(trace, "uuid");
-	const char *what = l->packets ? "packet" : "event";
+	uint64_t n = l->count == UINT64_MAX ? 0 : l->count; /* if unknown, the plural */
+	const char *what =
+	    l->packets ? wm_plural(n, "packet", "packets") : wm_plural(n, "event", "events");
 
 	if (l->count == UINT64_MAX)
-		wm_text_f(t, "WARNING: Tracer may have discarded %ss ", what);
+		wm_text_f(t, "WARNING: Tracer may have discarded %s ", what);
 	else
-		wm_text_f(t, "WARNING: Tracer discarded %llu %s%s ", (unsigned long long)l->count,
-			  what, l->count == 1 ? "" : "s");
+		wm_text_f(t, "WARNING: Tracer discarded %llu %s ", (unsigned long long)l->count,
+			  what);
 	if (l->begin_ns > INT64_MIN && l->end_ns < INT64_MAX) {
 		wm_text_str(t, "between [");
 		loss_time(t, l->begin_ns);
