@@ -17,17 +17,27 @@
 
 const struct wm_exporter wm_exporters[] = {WM_EXPORTERS(EXPORTER_ENTRY){NULL, NULL}};
 
-void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
+static void count_reason(struct wm_export *x, const char *text, bool written, uint64_t nr)
 {
 	uint32_t i = 0;
 
-	while (i < x->nr_reasons && strcmp(x->reasons[i].text, reason))
+	while (i < x->nr_reasons && strcmp(x->reasons[i].text, text))
 		i++;
 	if (i == WM_EXPORT_REASONS) /* cannot happen: exporters have fewer reasons */
 		i--;
 	else if (i == x->nr_reasons)
-		x->reasons[x->nr_reasons++].text = reason;
+		x->reasons[x->nr_reasons++] = (struct wm_export_reason){text, written, 0};
 	x->reasons[i].nr += nr;
+}
+
+void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
+{
+	count_reason(x, reason, false, nr);
+}
+
+void wm_export_reduce(struct wm_export *x, const char *part, uint64_t nr)
+{
+	count_reason(x, part, true, nr);
 }
 
 static int export_tick(const struct wm_export_input *in, const struct wm_merge *m)

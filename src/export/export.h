@@ -56,8 +56,13 @@ struct wm_exporter_ops {
 };
 
 struct wm_export_reason {
-	/* such as "counts of perf stat"; printed after "N events left out of FORMAT: " */
+	/*
+	 * Such as "counts of perf stat", printed after "N events left out of FORMAT: ". If
+	 * `written`, the part that is missing in the output, printed after "N events written to
+	 * FORMAT without ".
+	 */
 	const char *text;
+	bool written;
 	uint64_t nr;
 };
 
@@ -120,7 +125,13 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 
 /* --- for exporters --------------------------------------------------------- */
 
-/* Counts an event, or part of one, that the format cannot hold. `reason` is a literal. */
+/* Counts events that the format cannot hold. `reason` is a literal. */
 void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr);
+
+/*
+ * Counts events that are written without a part. `part` is a literal that names the part and gives
+ * the reason.
+ */
+void wm_export_reduce(struct wm_export *x, const char *part, uint64_t nr);
 
 #endif

@@ -82,9 +82,14 @@ static int convert_failed(const struct converting *c, int err, const struct wm_d
 
 static void convert_say_left_out(const struct wm_export *x, const char *format)
 {
-	for (uint32_t i = 0; i < x->nr_reasons; i++)
-		wm_say("%llu %s left out of %s: %s", (unsigned long long)x->reasons[i].nr,
-		       wm_plural(x->reasons[i].nr, "event", "events"), format, x->reasons[i].text);
+	for (uint32_t i = 0; i < x->nr_reasons; i++) {
+		const struct wm_export_reason *r = &x->reasons[i];
+
+		wm_say(r->written ? "%llu %s written to %s without %s"
+				  : "%llu %s left out of %s: %s",
+		       (unsigned long long)r->nr, wm_plural(r->nr, "event", "events"), format,
+		       r->text);
+	}
 	if (x->nr_files > 1)
 		wm_say("'%s' would be too large for its readers: wrote %u files, in order of time",
 		       x->options.path, x->nr_files);

@@ -426,8 +426,8 @@ int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e)
 	uint16_t misc;
 
 	if (a && a->loses_fields)
-		wm_export_skip(d->x,
-			       "the fields of tracepoint samples; the samples are in the file", 1);
+		wm_export_reduce(d->x,
+				 "tracepoint fields, because no known kernel has their format", 1);
 	if (a)
 		return export_sample_make(d, a, e);
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
