@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/number.h"
 #include "base/plural.h"
 #include "base/text.h"
@@ -177,6 +178,22 @@ static void explain_sources(const struct run *r)
 	}
 }
 
+/* Reports connections of processes that the pump process refused or closed. */
+static void say_refused(const struct wm_recording_totals *t)
+{
+	const uint32_t *nr = t->nr_refused;
+
+	if (nr[WM_REFUSED_FULL])
+		wm_say("connections refused because %u processes were connected: %u; record fewer "
+		       "processes at once",
+		       WM_RECORDING_PROCESSES_MAX, nr[WM_REFUSED_FULL]);
+	if (nr[WM_REFUSED_SILENT])
+		wm_say("connections closed because they sent nothing: %u", nr[WM_REFUSED_SILENT]);
+	if (nr[WM_REFUSED_ERROR])
+		wm_say("connections that could not be accepted: %u; the first error: %s",
+		       nr[WM_REFUSED_ERROR], wm_diag_errno(t->refused_err));
+}
+
 static void say_oddities(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->result.totals;
@@ -195,8 +212,7 @@ static void say_oddities(const struct run *r)
 	if (t->nr_quarantined)
 		wm_say("processes not recorded to their end: %u; see the messages above",
 		       t->nr_quarantined);
-	if (t->nr_refused)
-		wm_say("connections refused because the recorder was full: %u", t->nr_refused);
+	say_refused(t);
 	if (r->result.err < 0)
 		wm_say("cannot finish '%s': %s", r->plan->recorder.dir,
 		       wm_diag_errno(r->result.err));

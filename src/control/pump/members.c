@@ -10,11 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "control/pump/pump_int.h"
 #include "control/tool.h"
 
-#define APPS_MAX 32768u
-#define NEW_MAX  512u /* limit for connections without HELLO; beyond it, the oldest is closed */
+#define NEW_MAX 512u /* limit for connections without HELLO; beyond it, the oldest is closed */
 #define ACCEPT_PER_CALL                                                                            \
 	32 /* fewer connections than the loop serves in a step, so that HELLOs are read in time */
 #define ACCEPT_PER_ROUND 4096u
@@ -67,25 +67,40 @@ static void evict_oldest_new(struct serving *s)
 	}
 	if (nr_new > NEW_MAX) {
 		wm_app_end(oldest->app);
-		s->totals.nr_refused++;
+		s->totals.nr_refused[WM_REFUSED_SILENT]++;
 	}
+}
+
+/* Counts a connection that failed with err. The first error is reported at once. */
+static void members_refuse(struct serving *s, int err)
+{
+	if (s->totals.nr_refused[WM_REFUSED_ERROR]++ > 0)
+		return;
+	s->totals.refused_err = err;
+	wm_serving_trouble(s, "some processes are not recorded: cannot accept a connection: %s",
+			   wm_diag_errno(err));
 }
 
 static void members_add(struct serving *s, int sock)
 {
-	struct member *m = calloc(1, sizeof(*m));
+	struct member *m;
+	int err;
 
-	if (!m || s->nr_members >= APPS_MAX) {
+	if (s->nr_members >= WM_RECORDING_PROCESSES_MAX) {
 		close(sock);
-		free(m);
-		s->totals.nr_refused++;
+		s->totals.nr_refused[WM_REFUSED_FULL]++;
 		return;
 	}
-	if (wm_app_create(&s->host, sock, m, &m->app) < 0) {
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		close(sock);
+	err = m ? wm_app_create(&s->host, sock, m, &m->app) : -ENOMEM;
+	if (err < 0) {
 		free(m);
-		s->totals.nr_refused++;
+		members_refuse(s, err);
 		return;
 	}
+
 	m->next = s->members;
 	s->members = m;
 	/* counted rarely, because counting walks over the whole list */
@@ -120,15 +135,6 @@ static int members_accept_some(struct serving *s)
 	return 1;
 }
 
-static void members_say_refused(struct serving *s, int err)
-{
-	if (s->totals.nr_refused++ == 0)
-		wm_serving_trouble(s,
-				   "cannot accept more processes (%s): some are not recorded; see "
-				   "ulimit -n",
-				   strerror(-err));
-}
-
 void wm_serving_on_connection(int fd, uint32_t events, void *data)
 {
 	struct serving *s = data;
@@ -137,7 +143,7 @@ void wm_serving_on_connection(int fd, uint32_t events, void *data)
 	(void)fd;
 	(void)events;
 	if (got < 0) {
-		members_say_refused(s, got);
+		members_refuse(s, got);
 		s->accept_blocked = true;
 	}
 	if (got < 0 || s->accepted >= ACCEPT_PER_ROUND)
@@ -245,7 +251,7 @@ void wm_serving_take_last(struct serving *s)
 		wm_serving_settle(s, false);
 	} while (got > 0 || (got < 0 && s->nr_members < before));
 	if (got < 0)
-		members_say_refused(s, got);
+		members_refuse(s, got);
 }
 
 void wm_serving_drop_members(struct serving *s)

@@ -70,6 +70,16 @@ struct wm_recording_options {
 	int live_lock_fd;
 };
 
+/* Why the pump process closed a connection, or could not accept it. */
+enum wm_refusal {
+	WM_REFUSED_FULL,   /* WM_RECORDING_PROCESSES_MAX processes are connected */
+	WM_REFUSED_SILENT, /* it sent nothing, and too many other connections did not either */
+	WM_REFUSED_ERROR,  /* an error of the system: see refused_err */
+	WM_REFUSED_NR
+};
+
+#define WM_RECORDING_PROCESSES_MAX 32768u
+
 struct wm_recording_totals {
 	uint64_t events, bytes, packets;
 	uint64_t lost[WM_LOST_NR];
@@ -79,8 +89,8 @@ struct wm_recording_totals {
 	uint32_t nr_processes; /* number of all processes that joined */
 	uint32_t nr_changes;   /* number of rule changes during the recording */
 	uint32_t nr_quarantined;
-	/* Number of connections beyond the limits. */
-	uint32_t nr_refused;
+	uint32_t nr_refused[WM_REFUSED_NR]; /* number of connections */
+	int refused_err;                    /* the first error counted in WM_REFUSED_ERROR */
 	/* The sources' parts of `events` and `lost`. */
 	struct wm_source_totals sources[WM_SOURCES_NR];
 	/* Number of sites with bytes of a debugger or a uprobe. */

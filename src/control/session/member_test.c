@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/resource.h>
 
 #include "control/control_test_kit.h"
 #include "control/session/member.h"
@@ -534,10 +535,46 @@ static void silent_crowd(void **state)
 	fake_emit(&f, 10);
 	fake_bye(&f);
 	assert_int_equal(kit_stop()->events, 10);
-	assert_true(kit.last.totals.nr_refused > 0);
+	assert_true(kit.last.totals.nr_refused[WM_REFUSED_SILENT] > 0);
+	assert_int_equal(kit.last.totals.nr_refused[WM_REFUSED_FULL], 0);
+	assert_int_equal(kit.last.totals.nr_refused[WM_REFUSED_ERROR], 0);
 	for (int i = 0; i < CROWD; i++)
 		close(socks[i]);
 	fake_close(&f);
+}
+
+static void set_file_limit(rlim_t limit)
+{
+	struct rlimit l;
+
+	assert_int_equal(prlimit(kit.recorder.pid, RLIMIT_NOFILE, NULL, &l), 0);
+	l.rlim_cur = limit < l.rlim_max ? limit : l.rlim_max;
+	assert_int_equal(prlimit(kit.recorder.pid, RLIMIT_NOFILE, &l, NULL), 0);
+}
+
+/* The error is reported at once and in the totals, apart from the limits of the pump process. */
+static void no_descriptors(void **state)
+{
+	enum { CROWD = 20 };
+	struct wm_report report;
+	int socks[CROWD];
+
+	(void)state;
+	kit_start(WM_POOL_DISCARD);
+	set_file_limit(open_files_of(kit.recorder.pid) + 8);
+	for (int i = 0; i < CROWD; i++) {
+		socks[i] = wm_session_connect(kit.session.path);
+		assert_true(socks[i] >= 0);
+	}
+	kit_await(WM_REPORT_TROUBLE, &report);
+	assert_non_null(strstr(report.sentence, "raise the limit of open files"));
+	set_file_limit(1024);
+	kit_stop();
+	assert_true(kit.last.totals.nr_refused[WM_REFUSED_ERROR] > 0);
+	assert_int_equal(kit.last.totals.refused_err, -EMFILE);
+	assert_int_equal(kit.last.totals.nr_refused[WM_REFUSED_SILENT], 0);
+	for (int i = 0; i < CROWD; i++)
+		close(socks[i]);
 }
 
 int main(void)
@@ -546,6 +583,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(every_offence, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(batch, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(silent_crowd, kit_setup, kit_teardown),
+	    cmocka_unit_test_setup_teardown(no_descriptors, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
