@@ -59,6 +59,8 @@ teardown() {
 @test "a static program without the runtime; --preload none" {
 	run -0 waymark record -o t -- "$W/static"
 	[[ "$output" == *"linked statically and without the runtime"*"libwaymark-rt.a"* ]]
+	run -4 waymark record -o t3 -e app:tick -- "$W/static"
+	[[ "$output" == *"the event 'app:tick' exists, but no process that has it joined"* ]]
 	run -0 waymark record -o t2 --preload none -- /bin/true
 	[[ "$output" == *"--preload none excluded it"* ]]
 }

@@ -86,10 +86,8 @@ static void record_names_say_unmatched(const struct wm_recorder_plan *plan, cons
 		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
 	find_cure(plan, glob, cure, sizeof(cure));
-	if (near.nr &&
-	    near.best[0].distance == 0) /* the event exists, but its process never joined */
-		wm_say("no process with the event '%s' was %s", glob,
-		       plan->counts ? "counted" : "recorded");
+	if (near.nr && near.best[0].distance == 0)
+		wm_say("the event '%s' exists, but no process that has it joined", glob);
 	else
 		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
 }

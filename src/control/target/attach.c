@@ -28,6 +28,7 @@
 
 struct walk {
 	struct wm_target *t;
+	struct wm_diag *diag; /* filled when the walk fails; may be NULL */
 	/* called for each site whose description is valid */
 	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
 		     const struct wm_class *class);
@@ -88,7 +89,8 @@ static int walk_module(struct walk *w, const struct waymark_module *m)
 		return 0;
 	sites = malloc(nr * sizeof(*sites));
 	if (!sites)
-		return -ENOMEM;
+		return wm_diag_set(w->diag, -ENOMEM, NULL, -1,
+				   "out of memory for the marks of process %d", (int)w->t->pid);
 	if (wm_target_read(w->t, begin, sites, nr * sizeof(*sites)) < 0)
 		nr = 0;
 	provider_of(w->t, m, provider, sizeof(provider));
@@ -110,7 +112,11 @@ static int walk_modules(struct walk *w)
 	int err = 0;
 
 	if (nr > WM_CONTROL_MODULES_MAX)
-		return -EBADMSG;
+		return wm_diag_set(
+		    w->diag, -EBADMSG, NULL, -1,
+		    "the runtime's memory in process %d is corrupt: it counts %u modules, "
+		    "the limit is %u",
+		    (int)w->t->pid, nr, WM_CONTROL_MODULES_MAX);
 	for (uint32_t i = 0; err == 0 && i < nr; i++) {
 		struct waymark_module module;
 		uint64_t address = 0;
@@ -276,13 +282,14 @@ static void unlock_requests(const struct wm_target *t)
  * Waits until no request is pending: the process handles it soon if one of its threads passes a
  * site or its agent polls. Returns 0, or -EAGAIN if it does not.
  */
-static int await_taken(struct wm_target *t, bool while_agent)
+static int await_taken(struct wm_target *t, bool while_agent, struct wm_diag *diag)
 {
 	for (int i = 0; i < NAPS; i++) {
 		int err = wm_target_refresh(t);
 
 		if (err < 0)
-			return err;
+			return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
+					   (int)t->pid, strerror(-err));
 		if (t->control.attach_request == t->control.attach_done)
 			return 0;
 		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
@@ -303,7 +310,7 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 		return -ENAMETOOLONG;
 	if (request_is_ours(t, folder))
 		return 0;
-	err = await_taken(t, false);
+	err = await_taken(t, false, diag);
 	if (err == -EAGAIN && request_is_stale(t))
 		err = 0;
 	if (err == -EAGAIN)
@@ -311,11 +318,11 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 				   "process %d has not yet handled an earlier request to attach: "
 				   "none of its threads has reached a mark",
 				   (int)t->pid);
+	if (err < 0)
+		return err;
 	strcpy(text, folder);
 	number = t->control.attach_done + 1;
-	if (err == 0)
-		err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text,
-				      sizeof(text));
+	err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
 	if (err == 0)
 		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
 				      &number, sizeof(number));
@@ -325,9 +332,9 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 	return err;
 }
 
-static int attach_switch_on(struct wm_target *t, struct switching *s)
+static int attach_switch_on(struct wm_target *t, struct switching *s, struct wm_diag *diag)
 {
-	struct walk w = {.t = t, .site = switch_site, .data = s};
+	struct walk w = {.t = t, .diag = diag, .site = switch_site, .data = s};
 	int err = walk_modules(&w);
 
 	s->flip = true;
@@ -347,13 +354,10 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 	err = request(&t, folder, diag);
 	unlock_requests(&t);
 	if (err == 0) {
-		err = has_agent(&t) ? await_taken(&t, true) : -EAGAIN;
+		err = has_agent(&t) ? await_taken(&t, true, diag) : -EAGAIN;
 		s.result.agent = err == 0;
 		if (err == -EAGAIN)
-			err = attach_switch_on(&t, &s);
-		if (err < 0)
-			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
-					  (int)pid, strerror(-err));
+			err = attach_switch_on(&t, &s, diag);
 	}
 	wm_target_close(&t);
 	if (err < 0)
@@ -406,7 +410,7 @@ int wm_attach_list(pid_t pid, void (*fn)(const struct wm_attach_site *s, void *d
 {
 	struct wm_target t;
 	struct listing l = {.fn = fn, .data = data};
-	struct walk w = {.t = &t, .site = list_site, .data = &l};
+	struct walk w = {.t = &t, .diag = diag, .site = list_site, .data = &l};
 	int err = wm_target_open(pid, false, &t, diag);
 
 	if (err < 0)

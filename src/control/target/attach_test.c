@@ -311,6 +311,7 @@ static void hostile_tables(void **state)
 	    /* Before the beginning of the table. */
 	    world.site - 1, (const struct waymark_site *)0xffffffffffffffffull, /* no end */
 	};
+	struct wm_diag diag = {.offset = -1};
 	struct wm_attach_result r;
 
 	want("*");
@@ -332,7 +333,8 @@ static void hostile_tables(void **state)
 	(void)kill(target, SIGKILL);
 	(void)waitpid(target, NULL, 0);
 	start_target();
-	assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), -EBADMSG);
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, &diag), -EBADMSG);
+	assert_non_null(strstr(diag.sentence, "is corrupt: it counts 513 modules"));
 }
 
 static void count_name(const struct wm_attach_site *s, void *data)
