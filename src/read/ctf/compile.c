@@ -151,15 +151,15 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 	if (f->role && f->role < WM_CTF_SLOT_CPU) {
 		(void)wm_ctf_compile_fail(
 		    c, &here, -ENOTSUP,
-		    "an integer of %u bits describes packets or events: at most 64 are "
-		    "supported",
+		    "an integer of %u bits in the header or context of packets or "
+		    "events: at most 64 are supported there",
 		    f->type->bits);
 		return;
 	}
-	if (at < 0 || at % 8 || f->type->bits % 8) {
-		(void)wm_ctf_compile_fail(c, NULL, -EBADMSG,
-					  "an integer of %u bits that is not a number of whole "
-					  "bytes",
+	if (at < 0 || at % 8 || f->type->bits % 8) { /* the parsers refuse such types */
+		(void)wm_ctf_compile_fail(c, &here, -EBADMSG,
+					  "an integer of %u bits begins or ends inside a byte: "
+					  "only those of at most 64 bits can",
 					  f->type->bits);
 		return;
 	}

@@ -213,8 +213,12 @@ static const struct {
     {HEAD("le") "stream { packet.context := struct { integer { size = 128; } packet_size; }; "
 		"};" FIELDS("integer { size = 8; } a;"),
      BYTES(1, 2),
-     "refused: an integer of 128 bits describes packets or events: at most 64 are "
-     "supported"},
+     "refused: an integer of 128 bits in the header or context of packets or events: at most 64 "
+     "are supported there"},
+    {HEAD("le") FIELDS("integer { size = 1; } a; integer { size = 72; align = 1; } b;"),
+     BYTES(1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+     "refused: an integer of 72 bits with align = 1: more than 64 bits are supported with an align "
+     "of 8 or more"},
     /* Floats. */
     {HEAD("le")
 	 FIELDS("floating_point { exp_dig = 8; mant_dig = 24; align = 8; } a;"

@@ -175,7 +175,12 @@ struct wm_ctf_type *wm_tsdl_integer(struct tsdl *p)
 	tsdl_scalar_attributes(p, t, &d);
 	if (!t->align)
 		t->align = d.size % 8 ? 1 : 8;
-	if (!p->lexer.err && (!d.size || (d.size > 64 && (d.size % 8 || t->align < 8))))
+	if (!p->lexer.err && d.size > 64 && d.size % 8 == 0 && t->align < 8)
+		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
+				   "an integer of %llu bits with align = %u: more than 64 bits are "
+				   "supported with an align of 8 or more",
+				   (unsigned long long)d.size, t->align);
+	if (!p->lexer.err && (!d.size || (d.size > 64 && d.size % 8)))
 		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
 				   "an integer of %llu bits; 1 to 64, and more in whole bytes, "
 				   "are supported",
