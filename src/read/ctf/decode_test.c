@@ -200,10 +200,6 @@ static const struct {
 											     "}")),
      BYTES('A', 0, 0x3d, 0xd8, 0x00, 0xde, 0, 0, 0, 0, 0x20, 0xac, 0, 0, 0, 0, 0xd8, 0, 0, 'z'),
      "a=\"A\xf0\x9f\x98\x80\" b=\"\xe2\x82\xac\" c=\"\xef\xbf\xbdz\"\n"},
-    /* Reversed bits: little-endian bytes whose bits are read from the last one on. */
-    {CTF2(M("a", INT2("unsigned-integer", 4, "little", ",\"bit-order\":\"last-to-first\"")) "," M(
-	 "b", INT2("unsigned-integer", 4, "big", ",\"bit-order\":\"last-to-first\""))),
-     BYTES(0x13), "a=8 b=3\n"},
     /* A list element refers to a length in the enclosing structure. */
     {CTF2(M("l",
 	    "{\"type\":\"static-length-array\",\"length\":2,\"element-field-class\":"

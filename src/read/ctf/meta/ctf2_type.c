@@ -42,9 +42,12 @@ static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		(void)wm_ctf2_fail(p, -EBADMSG,
 				   "bit-order is neither first-to-last nor "
 				   "last-to-first");
-	/* Bits are taken in bit order; the number is built in byte order. */
+	/*
+	 * The byte order decides where the bits are. In little-endian bytes the first bit is the
+	 * value's least significant one, in big-endian bytes its most significant one, unless the
+	 * bit order says the opposite.
+	 */
 	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
-	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
 }
 
 static void ctf2_type_roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
