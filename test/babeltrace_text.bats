@@ -64,6 +64,15 @@ is_no_measure() { # TRACE
 		"$waymark" print --format=babeltrace "$trace" >ours
 		[ -s theirs ]
 		cmp ours theirs
+		rm -rf copy
+		"$waymark" convert --to ctf-1.8 "$trace" copy
+		run -0 --separate-stderr "$waymark" print --format=babeltrace copy
+		[ -z "$stderr" ] # no warning either: what was odd is not copied
+		cmp <(echo "$output") theirs
+		cmp <(babeltrace2 copy) theirs
+		rm -rf copy
+		"$waymark" convert --to ctf-2 "$trace" copy
+		cmp <("$waymark" print --format=babeltrace copy) theirs
 		n=$((n + 1))
 	done
 	[ "$n" -gt 20 ]

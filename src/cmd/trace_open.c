@@ -13,7 +13,8 @@
 #include "view/value_text.h"
 #include "view/writer.h"
 
-#define FAULTS_SAID 20u
+#define FAULTS_SAID   20u
+#define WARNINGS_SAID 3u
 
 int wm_input_open(const char *path, struct wm_trace **ret)
 {
@@ -33,6 +34,23 @@ void wm_input_fault_text(struct wm_text *t, const struct wm_fault *f)
 		wm_text_f(t, ": at offset %llu: ", (unsigned long long)f->offset);
 	}
 	wm_view_safe(t, f->reason, strlen(f->reason), false);
+}
+
+static void say_warnings(const struct wm_trace *t)
+{
+	struct wm_text text;
+
+	wm_text_init(&text);
+	for (uint32_t i = 0; i < t->nr_warnings && i < WARNINGS_SAID; i++) {
+		wm_text_cut(&text, 0);
+		wm_input_fault_text(&text, &t->warnings[i]);
+		if (!text.failed)
+			wm_say("warning: %s", text.data);
+	}
+	if (t->nr_warnings > WARNINGS_SAID)
+		wm_say("warning: ... and %llu more; 'waymark info --verify' lists them",
+		       (unsigned long long)(t->nr_warnings - WARNINGS_SAID + t->nr_warnings_more));
+	wm_text_done(&text);
 }
 
 static void say_faults(const struct wm_trace *t)
@@ -143,9 +161,11 @@ bool wm_input_is_damaged(const struct wm_trace *t)
 
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace)
 {
+	if (t->nr_warnings || wm_input_is_damaged(t))
+		(void)fflush(stdout);
+	say_warnings(t);
 	if (!wm_input_is_damaged(t))
 		return status;
-	(void)fflush(stdout);
 	say_faults(t);
 	if (babeltrace)
 		say_losses_as_babeltrace(t);

@@ -23,8 +23,8 @@ struct wm_text;
 void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
 
 /*
- * Reports damage and losses. Returns WM_EXIT_INCOMPLETE if there are any, else
- * `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
+ * Reports warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there are damage or losses,
+ * else `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
  */
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace);
 

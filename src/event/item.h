@@ -107,6 +107,13 @@ bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *value);
 
 /*
+ * Gets the part of the label's range that exists: the values that the type can have, or the bits.
+ * Labels may name others, too. False when there is none.
+ */
+bool wm_type_label_clip(const struct wm_type *t, const struct wm_type_label *l, int64_t *ret_low,
+			int64_t *ret_high);
+
+/*
  * Returns the first label whose range contains the value, or NULL. Values of unsigned types are
  * compared as unsigned numbers.
  */

@@ -30,6 +30,7 @@
 #define WM_CTF_LABELS_MAX   65536u     /* limit of labels of an enumeration */
 #define WM_CTF_LENGTH_MAX   (1u << 28) /* limit of elements of a fixed-length array */
 #define WM_CTF_BITS_MAX     65528u     /* limit of bits of an integer */
+#define WM_CTF_WARNINGS_MAX 1000u      /* further ones are dropped */
 
 enum wm_ctf_kind {
 	WM_CTF_INTEGER,
@@ -165,6 +166,13 @@ struct wm_ctf_event {
 	uint32_t line;
 };
 
+/* What violates the specification and changes no value. */
+struct wm_ctf_warning {
+	int64_t offset; /* -1: unknown */
+	uint32_t line;
+	const char *sentence;
+};
+
 struct wm_ctf_metadata {
 	struct wm_arena arena;
 	uint32_t major, minor;
@@ -178,6 +186,8 @@ struct wm_ctf_metadata {
 	struct wm_ctf_stream *streams;
 	struct wm_ctf_event *events;
 	struct wm_ctf_type *types; /* newest first */
+	uint32_t nr_warnings;
+	struct wm_ctf_warning *warnings;
 };
 
 /* In CTF 1.8 the first names of a path are its scope. Returns the number of these names. */

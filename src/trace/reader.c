@@ -50,50 +50,77 @@ void wm_trace_close(struct wm_trace *t)
 	free(t);
 }
 
+/* The list of faults, or of warnings. */
+struct fault_list {
+	struct wm_fault **at;
+	uint32_t *nr;
+	uint64_t *nr_more; /* those that are not stored */
+};
+
 /*
  * Finds a fault that was recorded before: a packet can be read more than once, first for the time
  * of its begin, then for slices of time.
  */
-static bool trace_reader_is_known(const struct wm_trace *t, const char *file, uint64_t offset,
-				  const char *reason)
+static bool trace_reader_is_known(const struct fault_list *l, const struct wm_fault *wanted)
 {
-	for (uint32_t i = 0; i < t->nr_faults; i++) {
-		const struct wm_fault *f = &t->faults[i];
+	for (uint32_t i = 0; i < *l->nr; i++) {
+		const struct wm_fault *f = &(*l->at)[i];
 
-		if (f->offset == offset && !strcmp(f->reason, reason) && !strcmp(f->file, file))
+		if (f->offset == wanted->offset && !strcmp(f->reason, wanted->reason) &&
+		    !strcmp(f->file, wanted->file))
 			return true;
 	}
 	return false;
 }
 
-void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+static void fault_list_add(struct wm_arena *arena, const struct fault_list *l,
+			   const struct wm_fault *f)
+{
+	struct wm_fault *more = NULL, copy = *f;
+
+	copy.file = wm_arena_copy(arena, f->file, strlen(f->file));
+	copy.reason = wm_arena_copy(arena, f->reason, strlen(f->reason));
+	if (copy.file && copy.reason && *l->nr < WM_TRACE_FAULTS)
+		more = wm_arena_grow(arena, *l->at, *l->nr, sizeof(copy));
+	if (!more) {
+		++*l->nr_more;
+		return;
+	}
+	*l->at = more;
+	more[(*l->nr)++] = copy;
+}
+
+static void fault_list_say(struct wm_trace *t, const struct fault_list *l, const char *file,
+			   uint64_t offset, const char *fmt, va_list args)
 {
 	char reason[WM_DIAG_SENTENCE];
-	struct wm_fault *faults = NULL, fault;
+	struct wm_fault fault = {file[0] ? file : t->path, offset, reason};
+
+	(void)vsnprintf(reason, sizeof(reason), fmt, args);
+	pthread_mutex_lock(&t->fault_lock);
+	if (!trace_reader_is_known(l, &fault))
+		fault_list_add(&t->fault_arena, l, &fault);
+	pthread_mutex_unlock(&t->fault_lock);
+}
+
+void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	const struct fault_list l = {&t->faults, &t->nr_faults, &t->nr_faults_more};
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(reason, sizeof(reason), fmt, args);
+	fault_list_say(t, &l, file, offset, fmt, args);
 	va_end(args);
-	if (!file[0])
-		file = t->path;
-	pthread_mutex_lock(&t->fault_lock);
-	if (trace_reader_is_known(t, file, offset, reason)) {
-		pthread_mutex_unlock(&t->fault_lock);
-		return;
-	}
-	fault.file = wm_arena_copy(&t->fault_arena, file, strlen(file));
-	fault.reason = wm_arena_copy(&t->fault_arena, reason, strlen(reason));
-	fault.offset = offset;
-	if (fault.file && fault.reason && t->nr_faults < WM_TRACE_FAULTS)
-		faults = wm_arena_grow(&t->fault_arena, t->faults, t->nr_faults, sizeof(fault));
-	if (faults) {
-		t->faults = faults;
-		t->faults[t->nr_faults++] = fault;
-	} else {
-		t->nr_faults_more++;
-	}
-	pthread_mutex_unlock(&t->fault_lock);
+}
+
+void wm_trace_warn(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	const struct fault_list l = {&t->warnings, &t->nr_warnings, &t->nr_warnings_more};
+	va_list args;
+
+	va_start(args, fmt);
+	fault_list_say(t, &l, file, offset, fmt, args);
+	va_end(args);
 }
 
 static int trace_reader_by_place(const void *a, const void *b)

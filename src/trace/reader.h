@@ -13,9 +13,9 @@
  *
  * Damage is not an error: all readable parts are read, and each loss is a wm_fault with file,
  * offset and reason. Errors are: out of memory, a read refused by the system, a file that is not a
- * trace.
+ * trace. What violates the format and costs no data is a warning.
  *
- * Threads: a wm_trace is immutable after opening except for its list of faults, which is locked.
+ * Threads: a wm_trace is immutable after opening except for these two lists, which are locked.
  * Packet readers belong to one thread each.
  */
 #ifndef WM_TRACE_READER_H
@@ -31,9 +31,9 @@
 #include "base/text.h"
 #include "event/item.h"
 
-#define WM_TIME_NONE     INT64_MIN    /* time of an event without a clock */
-#define WM_TRACE_FAULTS  1000u        /* faults that are stored; further ones are only counted */
-#define WM_BATCH_EVENTS  64u          /* events per batch: few enough to fit the L1 cache */
+#define WM_TIME_NONE     INT64_MIN /* time of an event without a clock */
+#define WM_TRACE_FAULTS  1000u     /* faults, and warnings, that are stored; others are counted */
+#define WM_BATCH_EVENTS  64u       /* events per batch: few enough to fit the L1 cache */
 #define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
 #define WM_BUILD_ID_MAX  64u          /* bytes; linkers write 20 today */
 #define WM_KALLSYMS_MAX  (256u << 20) /* bytes of text */
@@ -310,7 +310,11 @@ struct wm_trace {
 	struct wm_arena fault_arena;
 	uint32_t nr_faults;
 	uint64_t nr_faults_more; /* faults beyond WM_TRACE_FAULTS */
-	bool incomplete;         /* the tracer is still writing the trace, or was killed */
+	/* violations of the format that cost no data; in the same arena, under the same lock */
+	struct wm_fault *warnings;
+	uint32_t nr_warnings;
+	uint64_t nr_warnings_more; /* warnings beyond WM_TRACE_FAULTS */
+	bool incomplete;           /* the tracer is still writing the trace, or was killed */
 };
 
 void wm_trace_close(struct wm_trace *t); /* wm_read_open() in read/open.h opens a trace */
@@ -340,6 +344,10 @@ struct wm_trace *wm_trace_create(const char *path);
  * already is ignored. Thread-safe.
  */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Like wm_trace_fault(), for a violation of the format that costs no data. */
+void wm_trace_warn(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* These fill a trace while it is opened. They return 0 or -ENOMEM. */

@@ -30,10 +30,7 @@ static inline bool wm_meta_is_fixed_text(const struct wm_meta_field *f)
 	return f->type->kind == WM_TYPE_STRING && f->alias;
 }
 
-/* Returns whether labels name the values of a number. */
-static inline bool wm_meta_has_labels(const struct wm_type *type)
-{
-	return type->is_enum && type->nr_labels;
-}
+/* Returns whether labels name values, or bits, that the number can have. Others are not written. */
+bool wm_meta_has_labels(const struct wm_type *type);
 
 #endif

@@ -54,7 +54,7 @@ static void metadata_json_range(struct wm_text *t, int64_t low, int64_t high, bo
 }
 
 struct by_name {
-	const struct wm_type_label *label;
+	struct wm_type_label label;
 	uint32_t index, next; /* index of the next label of the same name; 0: none */
 	bool follows;         /* a label of the same name precedes it */
 };
@@ -62,7 +62,7 @@ struct by_name {
 static int metadata_json_by_name(const void *a, const void *b)
 {
 	const struct by_name *const *x = a, *const *y = b;
-	int order = strcmp((*x)->label->name, (*y)->label->name);
+	int order = strcmp((*x)->label.name, (*y)->label.name);
 
 	return order ? order : (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
 }
@@ -70,11 +70,31 @@ static int metadata_json_by_name(const void *a, const void *b)
 static void link_twins(struct by_name **sorted, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
-		if (strcmp(sorted[i - 1]->label->name, sorted[i]->label->name) != 0)
+		if (strcmp(sorted[i - 1]->label.name, sorted[i]->label.name) != 0)
 			continue;
 		sorted[i - 1]->next = sorted[i]->index;
 		sorted[i]->follows = true;
 	}
+}
+
+/* Collects the labels that name values, in order. Returns their number. */
+static uint32_t collect_labels(const struct wm_type *type, struct by_name *all,
+			       struct by_name **sorted)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < type->nr_labels; i++) {
+		struct wm_type_label l = type->labels[i];
+
+		if (!wm_type_label_clip(type, &type->labels[i], &l.low, &l.high))
+			continue;
+		all[nr] = (struct by_name){.label = l, .index = nr};
+		sorted[nr] = &all[nr];
+		nr++;
+	}
+	qsort(sorted, nr, sizeof(*sorted), metadata_json_by_name);
+	link_twins(sorted, nr);
+	return nr;
 }
 
 /*
@@ -86,29 +106,21 @@ static void metadata_json_labels(struct wm_text *t, const struct wm_type *type)
 	struct by_name *all = calloc(type->nr_labels + (size_t)1, sizeof(*all));
 	struct by_name **sorted = calloc(type->nr_labels + (size_t)1, sizeof(struct by_name *));
 	bool any = false, is_signed = type->kind == WM_TYPE_SIGNED && !type->is_flags;
+	uint32_t nr = all && sorted ? collect_labels(type, all, sorted) : 0;
 
-	for (uint32_t i = 0; all && sorted && i < type->nr_labels; i++) {
-		all[i] = (struct by_name){.label = &type->labels[i], .index = i};
-		sorted[i] = &all[i];
-	}
-	if (all && sorted) {
-		qsort(sorted, type->nr_labels, sizeof(*sorted), metadata_json_by_name);
-		link_twins(sorted, type->nr_labels);
-	} else {
-		t->failed = true;
-	}
+	t->failed |= !all || !sorted;
 	wm_text_f(t, ",\"%s\":{", type->is_flags ? "flags" : "mappings");
-	for (uint32_t i = 0; all && sorted && i < type->nr_labels; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		if (all[i].follows)
 			continue;
 		wm_text_str(t, any ? "," : "");
 		any = true;
-		metadata_json_quoted(t, all[i].label->name);
+		metadata_json_quoted(t, all[i].label.name);
 		wm_text_str(t, ":[");
-		metadata_json_range(t, all[i].label->low, all[i].label->high, is_signed);
+		metadata_json_range(t, all[i].label.low, all[i].label.high, is_signed);
 		for (uint32_t k = all[i].next; k; k = all[k].next) {
 			wm_text_char(t, ',');
-			metadata_json_range(t, all[k].label->low, all[k].label->high, is_signed);
+			metadata_json_range(t, all[k].label.low, all[k].label.high, is_signed);
 		}
 		wm_text_char(t, ']');
 	}
@@ -138,9 +150,8 @@ static void metadata_json_number(struct wm_text *t, const struct wm_meta_field *
 		metadata_json_integer(t, "boolean", type->bits);
 	} else if (type->kind == WM_TYPE_FLOAT) {
 		metadata_json_integer(t, "floating-point-number", type->bits == 32 ? 32 : 64);
-	} else if (type->is_flags && type->nr_labels) {
+	} else if (type->is_flags && has_labels) {
 		metadata_json_integer(t, "bit-map", type->bits);
-		has_labels = true;
 	} else {
 		metadata_json_integer(
 		    t, type->kind == WM_TYPE_SIGNED ? "signed-integer" : "unsigned-integer",

@@ -27,6 +27,16 @@ uint32_t wm_meta_utf8(const char *s)
 	return wm_utf8_read((const unsigned char *)s, 4, &c);
 }
 
+bool wm_meta_has_labels(const struct wm_type *type)
+{
+	int64_t low, high;
+
+	for (uint32_t i = 0; (type->is_enum || type->is_flags) && i < type->nr_labels; i++)
+		if (wm_type_label_clip(type, &type->labels[i], &low, &high))
+			return true;
+	return false;
+}
+
 static const char *metadata_text_role_of(const char *name)
 {
 	static const struct {

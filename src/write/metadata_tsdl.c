@@ -98,24 +98,26 @@ static void scalar(struct wm_text *t, const struct wm_meta_field *f, const char 
 
 static void metadata_tsdl_labels(struct wm_text *t, const struct wm_type *type)
 {
-	bool is_signed = type->kind == WM_TYPE_SIGNED;
+	bool is_signed = type->kind == WM_TYPE_SIGNED, any = false;
+	int64_t low, high;
 
 	wm_text_str(t, " { ");
 	for (uint32_t i = 0; i < type->nr_labels; i++) {
-		const struct wm_type_label *l = &type->labels[i];
-
-		wm_text_str(t, i ? ", " : "");
-		metadata_tsdl_quoted(t, l->name);
-		wm_text_f(t, is_signed ? " = %lld" : " = %llu", (long long)l->low);
-		if (l->low != l->high)
-			wm_text_f(t, is_signed ? " ... %lld" : " ... %llu", (long long)l->high);
+		if (!wm_type_label_clip(type, &type->labels[i], &low, &high))
+			continue;
+		wm_text_str(t, any ? ", " : "");
+		any = true;
+		metadata_tsdl_quoted(t, type->labels[i].name);
+		wm_text_f(t, is_signed ? " = %lld" : " = %llu", (long long)low);
+		if (low != high)
+			wm_text_f(t, is_signed ? " ... %lld" : " ... %llu", (long long)high);
 	}
 	wm_text_str(t, " }");
 }
 
 static void metadata_tsdl_number(struct wm_text *t, const struct wm_meta_field *f)
 {
-	bool has_labels = wm_meta_has_labels(f->type);
+	bool has_labels = f->type->is_enum && wm_meta_has_labels(f->type);
 
 	if (has_labels)
 		wm_text_str(t, "enum : ");

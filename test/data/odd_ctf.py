@@ -61,6 +61,13 @@ fields("enum-parens", "enum : u8 { A = +5, B = (7) ... ((9)) } x;", b"\x08")
 fields("enum-overlap", "enum : u8 { A = 0 ... 9, B = 5, C = 3 ... 7, A = 20 } x[4];", bytes([0, 5, 20, 10]))
 fields("enum-64", "enum : u64 { M = 18446744073709551615, L = 0x8000000000000000 } x[2];",
        struct.pack("<2Q", 2**64 - 1, 2**63))
+# Labels that no value has, as LTTng writes -5 of an unsigned char.
+fields("enum-beyond", "enum : u8 { A = 18446744073709551611, B = 255, C, D = 1 } x[4];", bytes([251, 255, 0, 1]))
+fields("enum-beyond-range", "enum : u8 { A = 250 ... 300, B = 0 ... 18446744073709551615 } x[2];", b"\xfb\1")
+fields("enum-beyond-signed", "enum : integer { size = 8; align = 8; signed = true; }"
+       "{ A = 18446744073709551611, B = -6 ... 300, C = 251 } x[3];", bytes([251, 1, 128]))
+fields("enum-beyond-tag", "enum : u8 { A = 251, B = 18446744073709551611, C = 1 } t;"
+       "variant <t> { u8 A; u16 C; } v;", b"\xfb\1")
 fields("pointer", "foo * p; u8 q;", BITS[:9], "typealias integer { size = 64; align = 8; base = x; } := foo *;")
 fields("words", "unsigned long int x;", BITS[:8],
        "typealias integer { size = 64; align = 8; } := unsigned long int;")

@@ -43,15 +43,22 @@ static int repair(const char *dir)
 	return wm_exit_of(err);
 }
 
-void wm_info_faults(struct wm_info *i)
+static void info_fault_lines(struct wm_info *i, const char *title, const struct wm_fault *list,
+			     uint32_t nr)
 {
-	if (i->t->nr_faults)
-		wm_text_str(&i->out, "\nfaults\n");
-	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+	if (nr)
+		wm_text_f(&i->out, "\n%s\n", title);
+	for (uint32_t k = 0; k < nr; k++) {
 		wm_text_str(&i->out, "          ");
-		wm_input_fault_text(&i->out, &i->t->faults[k]);
+		wm_input_fault_text(&i->out, &list[k]);
 		wm_text_char(&i->out, '\n');
 	}
+}
+
+void wm_info_faults(struct wm_info *i)
+{
+	info_fault_lines(i, "faults", i->t->faults, i->t->nr_faults);
+	info_fault_lines(i, "warnings", i->t->warnings, i->t->nr_warnings);
 }
 
 static int show_text(struct wm_info *i)
@@ -63,11 +70,12 @@ static int show_text(struct wm_info *i)
 	return wm_verb_flush(&i->out);
 }
 
-static void json_faults(const struct wm_info *i, struct wm_json *j)
+static void json_faults(struct wm_json *j, const char *key, const struct wm_fault *list,
+			uint32_t nr)
 {
-	wm_json_array(j, "faults");
-	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
-		const struct wm_fault *f = &i->t->faults[k];
+	wm_json_array(j, key);
+	for (uint32_t k = 0; k < nr; k++) {
+		const struct wm_fault *f = &list[k];
 
 		wm_json_object(j, NULL);
 		wm_json_string(j, "file", f->file);
@@ -89,7 +97,8 @@ static void show_json(const struct wm_info *i)
 		wm_info_own_json(i, &j);
 	else
 		wm_info_any_json(i, &j);
-	json_faults(i, &j);
+	json_faults(&j, "faults", i->t->faults, i->t->nr_faults);
+	json_faults(&j, "warnings", i->t->warnings, i->t->nr_warnings);
 	wm_json_end(&j);
 }
 

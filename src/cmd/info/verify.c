@@ -116,9 +116,38 @@ static int verify_by_place(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int verify_list(struct wm_trace *t, uint64_t events)
+static void verify_warnings(struct wm_text *out, const struct wm_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_warnings; i++) {
+		wm_text_str(out, "warning: ");
+		wm_input_fault_text(out, &t->warnings[i]);
+		wm_text_char(out, '\n');
+	}
+	if (t->nr_warnings_more)
+		wm_text_f(out, "warning: ... and %" PRIu64 " more\n", t->nr_warnings_more);
+}
+
+static void verify_sum(struct wm_text *out, const struct wm_trace *t, uint64_t events)
 {
 	uint64_t faults = t->nr_faults + t->nr_faults_more;
+	uint64_t warnings = t->nr_warnings + t->nr_warnings_more;
+
+	wm_text_f(out, "%" PRIu64 " %s in %" PRIu64 " %s: ", events,
+		  wm_plural(events, "event", "events"), t->nr_packets,
+		  wm_plural(t->nr_packets, "packet", "packets"));
+	if (faults)
+		wm_text_f(out, "%" PRIu64 " %s", faults,
+			  wm_plural(faults, "violation", "violations"));
+	else
+		wm_text_str(out, "sound");
+	if (warnings)
+		wm_text_f(out, ", %" PRIu64 " %s", warnings,
+			  wm_plural(warnings, "warning", "warnings"));
+	wm_text_char(out, '\n');
+}
+
+static int verify_list(struct wm_trace *t, uint64_t events)
+{
 	struct wm_text out;
 	int err;
 
@@ -131,14 +160,8 @@ static int verify_list(struct wm_trace *t, uint64_t events)
 	}
 	if (t->nr_faults_more)
 		wm_text_f(&out, "... and %" PRIu64 " more\n", t->nr_faults_more);
-	wm_text_f(&out, "%" PRIu64 " %s in %" PRIu64 " %s: ", events,
-		  wm_plural(events, "event", "events"), t->nr_packets,
-		  wm_plural(t->nr_packets, "packet", "packets"));
-	if (faults)
-		wm_text_f(&out, "%" PRIu64 " %s\n", faults,
-			  wm_plural(faults, "violation", "violations"));
-	else
-		wm_text_str(&out, "sound\n");
+	verify_warnings(&out, t);
+	verify_sum(&out, t, events);
 	err = wm_verb_flush(&out);
 	wm_text_done(&out);
 	return err;

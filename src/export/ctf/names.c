@@ -312,7 +312,7 @@ static bool ctf_names_may_give(const struct wm_cx_build *b, const struct wm_meta
 	       (kind == WM_TYPE_BOOL && n->type->kind == WM_TYPE_OPTIONAL);
 }
 
-/* --- options of CTF 1.8 for CTF 2: names of labels become ranges ---------------------------- */
+/* --- options of CTF 1.8: names of labels select them; for CTF 2 these become ranges ---------- */
 
 struct want {
 	struct wm_ctf_range range;
@@ -358,28 +358,28 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_meta_field *option,
 		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
 		      size_t *nr_wants)
 {
-	uint32_t low, n = 0;
+	uint32_t low, nr = 0, n = 0;
 	struct wm_ctf_range *ranges;
 
 	low = WM_SEARCH(0, tag->nr_labels, i, strcmp(sorted[i].name, option->source_name) < 0);
-	while (low + n < tag->nr_labels && !strcmp(sorted[low + n].name, option->source_name))
-		n++;
-	ranges = wm_arena_array(b->arena, n ? n : 1, sizeof(*ranges));
+	while (low + nr < tag->nr_labels && !strcmp(sorted[low + nr].name, option->source_name))
+		nr++;
+	ranges = wm_arena_array(b->arena, nr ? nr : 1, sizeof(*ranges));
 	if (!ranges)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct wm_type_label *l = &tag->labels[sorted[low + i].index];
-
-		ranges[i] = (struct wm_ctf_range){l->low, l->high};
-		wants[(*nr_wants)++] = (struct want){ranges[i], tag->kind == WM_TYPE_SIGNED};
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!wm_type_label_clip(tag, &tag->labels[sorted[low + i].index], &ranges[n].low,
+					&ranges[n].high))
+			continue;
+		wants[(*nr_wants)++] = (struct want){ranges[n++], tag->kind == WM_TYPE_SIGNED};
 	}
 	option->ranges = ranges;
 	option->nr_ranges = n;
-	return n ? 0 : -ENOENT; /* CTF 2 cannot express an option that no value selects */
+	return n ? 0 : -ENOENT; /* no value selects the option: it cannot be expressed */
 }
 
 /*
- * Makes the ranges of all options. -ENOENT: CTF 2 cannot express them.
+ * Makes the ranges of all options. -ENOENT: the output language cannot express them.
  * set_parts() later copies the ranges to the final fields.
  */
 static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
@@ -400,9 +400,9 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 		options[i].source_name = wm_cx_source(n)->members[i].raw;
 		err = add_ranges(b, &options[i], tag, sorted, wants, &nr);
 	}
-	if (!err && overlap(wants, nr))
+	if (!err && b->language == WM_META_JSON && overlap(wants, nr))
 		err = -ENOENT;
-	if (!err)
+	if (!err && b->language == WM_META_JSON)
 		n->parts = options;
 	free(sorted);
 	free(wants);
@@ -426,8 +426,7 @@ int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 		up = -1;
 	if (up < 0 || !ctf_names_may_give(b, n, f.field))
 		return 0;
-	if (b->language == WM_META_JSON && b->metadata->major == 1 &&
-	    n->type->kind == WM_TYPE_CHOICE)
+	if (b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE)
 		err = label_ranges(b, n, f.field->type);
 	if (err)
 		return err == -ENOENT ? 0 : err;

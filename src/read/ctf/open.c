@@ -245,6 +245,12 @@ static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf
 	if (!err && damage.sentence[0])
 		wm_trace_fault(t, f->metadata_name, damage.offset < 0 ? 0 : (uint64_t)damage.offset,
 			       "line %u: %s", damage.line, damage.sentence);
+	for (uint32_t i = 0; !err && i < m->nr_warnings; i++) {
+		const struct wm_ctf_warning *w = &m->warnings[i];
+
+		wm_trace_warn(t, f->metadata_name, w->offset < 0 ? 0 : (uint64_t)w->offset,
+			      "line %u: %s", w->line, w->sentence);
+	}
 	return err ? err : wm_ctf_plan_create(t, m, &f->plan, diag);
 }
 

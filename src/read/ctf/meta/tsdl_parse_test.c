@@ -213,14 +213,8 @@ static const struct {
     {FIELDS("integer { size = 8; map = foo; } x;"), 8, 27, "clock.NAME.value"},
     {FIELDS("floating_point { exp_dig = 6; mant_dig = 10; } x;"), 8, 0, "11+53 and 15+113 are"},
     {FIELDS("enum : uint8_t { } x;"), 8, 18, "expected a label"},
-    {FIELDS("enum : uint8_t { A = 256 } x;"), 8, 0, "256 does not fit into 8 bits"},
-    {FIELDS("enum : uint8_t { A = 255, B } x;"), 8, 0, "256 does not fit"},
-    {FIELDS("enum : uint8_t { A = -1 } x;"), 8, 0, "-1 does not fit"},
-    {FIELDS("enum : uint8_t { A = 3 ... 2 } x;"), 8, 0, "ends before it begins"},
     {FIELDS("enum { A } x;"), 8, 0, "no alias 'int'"},
     {FIELDS("enum : struct { } { A } x;"), 8, 0, "is not an integer"},
-    {FIELDS("enum : integer { size = 64; } { A = 0xffffffffffffffff, B } x;"), 8, 0,
-     "no value is left"},
     {HEAD "struct a { uint8_t x; };\nstruct a { uint8_t x; };", 8, 0, "'a' is declared twice"},
     {HEAD "struct a { struct a x; };", 7, 0, "no structure 'a'"},
     {FIELDS("integer { size = 8; signed = 1; size = 16; } x;"), 8, 0, "'size' is given twice"},
@@ -242,6 +236,48 @@ static const struct {
      "integer { size = 8; } uuid[63]; }; };",
      2, 0, "'uuid' is not 16 bytes"},
 };
+
+/* Labels that no value has: each enumeration has a warning, and keeps the labels with a range. */
+static const struct {
+	const char *text, *warning;
+	uint32_t nr_labels;
+	int64_t low, high; /* of the last label */
+} beyond[] = {
+    {FIELDS("enum : uint8_t { A = 256 } x;"), "'A': no value that 8 bits, unsigned", 1, 256, 256},
+    {FIELDS("enum : uint8_t { A = 255, B, C } x;"), "'B' (and 1 more)", 3, 257, 257},
+    {FIELDS("enum : uint8_t { B = 7, A = -1 } x;"), "'A'", 2, -1, -1},
+    {FIELDS("enum : uint8_t { A = 18446744073709551611 } x;"), "'A'", 1, -5, -5},
+    {FIELDS("enum : uint8_t { A = 1, B = 3 ... 2 } x;"), "'B'", 1, 1, 1},
+    {FIELDS("enum : uint8_t { A = 250 ... 300 } x;"), "'A'", 1, 250, 300},
+    {FIELDS("enum : integer { size = 8; signed = true; } { A = 128 } x;"), "8 bits, signed", 1, 128,
+     128},
+    {FIELDS("enum : integer { size = 8; signed = true; } { A = 18446744073709551611, B } x;"),
+     "'A': ", 2, -4, -4},
+    {FIELDS("enum : integer { size = 64; } { A = 0xffffffffffffffff, B } x;"), "'B'", 2, 0, 0},
+    {FIELDS("enum : integer { size = 64; signed = true; } { A = 9223372036854775807, B } x;"),
+     "'B'", 2, INT64_MIN, INT64_MIN},
+};
+
+static void test_labels_beyond_their_container(void **state)
+{
+	for (size_t i = 0; i < NR(beyond); i++) {
+		struct wm_ctf_metadata *m = NULL;
+		const struct wm_ctf_type *t;
+		struct wm_diag d;
+
+		if (wm_ctf_metadata_parse("m", beyond[i].text, strlen(beyond[i].text), &m, NULL,
+					  &d))
+			fail_msg("case %zu: %s", i, d.sentence);
+		assert_int_equal(m->nr_warnings, 1);
+		assert_non_null(strstr(m->warnings[0].sentence, beyond[i].warning));
+		assert_int_equal(m->warnings[0].line, 8);
+		t = m->events[0].fields->members[0].type;
+		assert_int_equal(t->nr_labels, beyond[i].nr_labels);
+		assert_true(t->labels[t->nr_labels - 1].range.low == beyond[i].low);
+		assert_true(t->labels[t->nr_labels - 1].range.high == beyond[i].high);
+		wm_ctf_metadata_destroy(m);
+	}
+}
 
 static void test_wrong(void **state)
 {
@@ -505,11 +541,17 @@ static void test_mutants(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_blocks),      cmocka_unit_test(test_types),
-	    cmocka_unit_test(test_roles),       cmocka_unit_test(test_wrong),
-	    cmocka_unit_test(test_nul_in_text), cmocka_unit_test(test_limits),
-	    cmocka_unit_test(test_damage),      cmocka_unit_test(test_cut_anywhere),
-	    cmocka_unit_test(test_packets),     cmocka_unit_test(test_mutants),
+	    cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_types),
+	    cmocka_unit_test(test_roles),
+	    cmocka_unit_test(test_labels_beyond_their_container),
+	    cmocka_unit_test(test_wrong),
+	    cmocka_unit_test(test_nul_in_text),
+	    cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_damage),
+	    cmocka_unit_test(test_cut_anywhere),
+	    cmocka_unit_test(test_packets),
+	    cmocka_unit_test(test_mutants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * tsdl_int.h for error handling.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "read/ctf/meta/tsdl_int.h"
@@ -222,95 +223,119 @@ struct wm_ctf_type *wm_tsdl_string(struct tsdl *p)
 
 /* --- enumerations ------------------------------------------------------------- */
 
-/* Returns whether the value fits the enumeration's integer type; *ret is set to its 64 bits. */
-static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negative, uint64_t number,
-		       int64_t *ret)
-{
-	uint64_t positive_max, negative_max;
+/* An enumeration while its labels are read. */
+struct enumeration {
+	struct wm_ctf_type *type;
+	int64_t next; /* value of a label without one */
+	bool full;    /* the previous label has the largest value of 64 bits */
+	/*
+	 * Labels with values that the container cannot hold: an error of the tracer that costs no
+	 * event.
+	 */
+	uint32_t nr_beyond;
+	const char *beyond; /* the first of them */
+	struct wm_tsdl_token at;
+};
 
-	positive_max = UINT64_MAX >> (64 - t->bits) >> t->is_signed;
-	negative_max = t->is_signed ? positive_max + 1 : 0;
-	if (number > (negative ? negative_max : positive_max)) {
-		(void)wm_tsdl_error(p, "%s%llu does not fit into %u bits, %s", negative ? "-" : "",
-				    (unsigned long long)number, t->bits,
-				    t->is_signed ? "signed" : "unsigned");
-		return false;
-	}
-	*ret = (int64_t)(negative ? 0 - number : number);
-	return true;
+static bool fits(const struct wm_ctf_type *t, bool negative, uint64_t number)
+{
+	uint64_t positive_max = UINT64_MAX >> (64 - t->bits) >> t->is_signed;
+
+	return number <= (!negative ? positive_max : t->is_signed ? positive_max + 1 : 0);
 }
 
-static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret)
+/* Reads a bound of a label; it has 64 bits, whatever the container has. */
+static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret, bool *fit)
 {
 	uint64_t number;
 	bool negative;
 
-	return wm_tsdl_number(p, "a number", &negative, &number) &&
-	       enum_value(p, t, negative, number, ret);
+	if (!wm_tsdl_number(p, "a number", &negative, &number))
+		return false;
+	*fit &= fits(t, negative, number);
+	*ret = (int64_t)(negative ? 0 - number : number);
+	return true;
 }
 
-static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, bool *full)
+/* Reads the range of a label; without one, it is the value after the previous label's. */
+static bool enum_range(struct tsdl *p, const struct enumeration *e, struct wm_ctf_range *ret,
+		       bool *fit)
 {
-	struct wm_ctf_label *label;
+	const struct wm_ctf_type *t = e->type;
+	bool negative = t->is_signed && e->next < 0;
+
+	*ret = (struct wm_ctf_range){e->next, e->next};
+	if (!wm_tsdl_accept(p, '=')) {
+		*fit = !e->full &&
+		       fits(t, negative, negative ? 0 - (uint64_t)e->next : (uint64_t)e->next);
+		return true;
+	}
+	if (!enum_number(p, t, &ret->low, fit))
+		return false;
+	ret->high = ret->low;
+	return !wm_tsdl_accept(p, WM_TSDL_DOTS) || enum_number(p, t, &ret->high, fit);
+}
+
+static bool enum_add(struct tsdl *p, struct wm_ctf_type *t, const struct wm_ctf_label *label)
+{
+	t->labels = wm_tsdl_memory(
+	    p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels, sizeof(*t->labels)));
+	if (t->labels)
+		t->labels[t->nr_labels++] = *label;
+	return t->labels;
+}
+
+static bool enum_label(struct tsdl *p, struct enumeration *e)
+{
+	struct wm_ctf_type *t = e->type;
+	struct wm_ctf_label label = {.name = p->token.text};
+	bool fit = true, is_empty;
 
 	if (t->nr_labels == WM_CTF_LABELS_MAX) {
 		(void)wm_tsdl_error(p, "more than %u labels in an enumeration", WM_CTF_LABELS_MAX);
 		return false;
 	}
-	t->labels = wm_tsdl_memory(
-	    p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels, sizeof(*t->labels)));
-	if (!t->labels)
-		return false;
-	label = &t->labels[t->nr_labels];
-	if (p->token.kind != WM_TSDL_STRING && p->token.kind < WM_TSDL_NAME) {
-		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a label");
-		return false;
-	}
-	label->name = p->token.text;
-	if (!label->name) {
+	if (!label.name || (p->token.kind != WM_TSDL_STRING && p->token.kind < WM_TSDL_NAME)) {
 		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a label");
 		return false;
 	}
 	wm_tsdl_advance(p);
-	label->range = (struct wm_ctf_range){*next, *next};
-	if (wm_tsdl_accept(p, '=')) {
-		if (!enum_number(p, t, &label->range.low))
-			return false;
-		label->range.high = label->range.low;
-		if (wm_tsdl_accept(p, WM_TSDL_DOTS) && !enum_number(p, t, &label->range.high))
-			return false;
-	} else if (*full ||
-		   !enum_value(p, t, t->is_signed && *next < 0,
-			       t->is_signed && *next < 0 ? 0 - (uint64_t)*next : (uint64_t)*next,
-			       &label->range.low)) {
+	if (!enum_range(p, e, &label.range, &fit))
 		return false;
-	}
-	if (t->is_signed ? label->range.low > label->range.high
-			 : (uint64_t)label->range.low > (uint64_t)label->range.high) {
-		(void)wm_tsdl_error(p, "the range of '%.60s' ends before it begins", label->name);
-		return false;
-	}
-	*full = label->range.high == (t->is_signed ? INT64_MAX : -1);
-	*next = (int64_t)((uint64_t)label->range.high + 1);
-	t->nr_labels++;
-	return true;
+	is_empty = t->is_signed ? label.range.low > label.range.high
+				: (uint64_t)label.range.low > (uint64_t)label.range.high;
+	if ((!fit || is_empty) && !e->nr_beyond++)
+		e->beyond = label.name;
+	e->full = label.range.high == (t->is_signed ? INT64_MAX : -1);
+	e->next = (int64_t)((uint64_t)label.range.high + 1);
+	return is_empty || enum_add(p, t, &label);
+}
+
+static void enum_warn(struct tsdl *p, const struct enumeration *e)
+{
+	char others[32] = "";
+
+	if (e->nr_beyond > 1)
+		(void)snprintf(others, sizeof(others), " (and %u more)", e->nr_beyond - 1);
+	wm_ctf_warn(p->m, e->at.offset, e->at.line,
+		    "label '%.60s'%s: no value that %u bits, %s, can hold", e->beyond, others,
+		    e->type->bits, e->type->is_signed ? "signed" : "unsigned");
 }
 
 static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
 {
-	int64_t next = 0;
-	bool full = false; /* the previous value was the largest possible one */
+	struct enumeration e = {.type = t, .at = p->token};
+	bool any = false;
 
 	do {
-		if (t->nr_labels && p->token.kind == '}')
+		if (any && p->token.kind == '}')
 			break;
-		if (!enum_label(p, t, &next, &full)) {
-			if (!p->lexer.err)
-				(void)wm_tsdl_error(p, "no value is left for a label");
+		if (!enum_label(p, &e))
 			return;
-		}
+		any = true;
 	} while (wm_tsdl_accept(p, ','));
-	(void)wm_tsdl_expect(p, '}', "'}' or ','");
+	if (wm_tsdl_expect(p, '}', "'}' or ','") && e.nr_beyond)
+		enum_warn(p, &e);
 }
 
 static struct wm_ctf_type *enum_container(struct tsdl *p)

@@ -6,6 +6,8 @@
 #include "read/ctf/meta/type.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +62,24 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw)
 			return (int)i;
 	}
 	return -ENOENT;
+}
+
+void wm_ctf_warn(struct wm_ctf_metadata *m, int64_t offset, uint32_t line, const char *fmt, ...)
+{
+	struct wm_ctf_warning *more = NULL, one = {.offset = offset, .line = line};
+	char sentence[WM_DIAG_SENTENCE];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
+	va_end(args);
+	one.sentence = wm_arena_copy(&m->arena, sentence, strlen(sentence));
+	if (one.sentence && m->nr_warnings < WM_CTF_WARNINGS_MAX)
+		more = wm_arena_grow(&m->arena, m->warnings, m->nr_warnings, sizeof(one));
+	if (!more)
+		return;
+	m->warnings = more;
+	more[m->nr_warnings++] = one;
 }
 
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key)

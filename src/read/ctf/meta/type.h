@@ -35,6 +35,10 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
 
+/* Adds a warning about the metadata at that place. */
+void wm_ctf_warn(struct wm_ctf_metadata *m, int64_t offset, uint32_t line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key);
 const struct wm_ctf_stream *wm_ctf_stream_find(const struct wm_ctf_metadata *m, uint64_t id);
 
