@@ -78,8 +78,8 @@ static void link_twins(struct by_name **sorted, uint32_t nr)
 }
 
 /* Collects the labels that name values, in order. Returns their number. */
-static uint32_t collect_labels(const struct wm_type *type, struct by_name *all,
-			       struct by_name **sorted)
+static uint32_t labels_that_exist(const struct wm_type *type, struct by_name *all,
+				  struct by_name **sorted)
 {
 	uint32_t nr = 0;
 
@@ -106,7 +106,7 @@ static void metadata_json_labels(struct wm_text *t, const struct wm_type *type)
 	struct by_name *all = calloc(type->nr_labels + (size_t)1, sizeof(*all));
 	struct by_name **sorted = calloc(type->nr_labels + (size_t)1, sizeof(struct by_name *));
 	bool any = false, is_signed = type->kind == WM_TYPE_SIGNED && !type->is_flags;
-	uint32_t nr = all && sorted ? collect_labels(type, all, sorted) : 0;
+	uint32_t nr = all && sorted ? labels_that_exist(type, all, sorted) : 0;
 
 	t->failed |= !all || !sorted;
 	wm_text_f(t, ",\"%s\":{", type->is_flags ? "flags" : "mappings");
@@ -442,11 +442,14 @@ static void metadata_json_trace_class(struct wm_text *t, const struct wm_meta_tr
 static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_clock *c)
 {
 	static const char origin[] = ",\"origin\":\"unix-epoch\"";
-	int64_t seconds = c->seconds, cycles = c->cycles;
+	__int128 hz = c->hz ? c->hz : 1, cycles = c->cycles % hz;
+	uint64_t seconds = (uint64_t)c->seconds + (uint64_t)(c->cycles / hz);
 
-	/* CTF 2 has no negative cycles; CTF 1.8 has. */
-	for (; cycles < 0 && c->hz <= INT64_MAX; seconds--)
-		cycles = (int64_t)((uint64_t)cycles + c->hz);
+	/* In CTF 2 cycles are less than a second's and not negative; in CTF 1.8 they are any. */
+	if (cycles < 0) {
+		cycles += hz;
+		seconds--;
+	}
 	wm_text_str(t, RECORD_SEPARATOR "{\"type\":\"clock-class\",");
 	key_string(t, "id", c->id);
 	wm_text_char(t, ',');
@@ -466,8 +469,8 @@ static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_cl
 	wm_text_f(t, ",\"frequency\":%llu", (unsigned long long)c->hz);
 	if (c->is_epoch && c->rate_first)
 		wm_text_str(t, origin);
-	wm_text_f(t, ",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%lld}}\n",
-		  (long long)seconds, (long long)cycles);
+	wm_text_f(t, ",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
+		  (long long)seconds, (unsigned long long)cycles);
 }
 
 void wm_meta_json_trace(struct wm_text *t, const struct wm_meta_trace *trace)

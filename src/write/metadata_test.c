@@ -47,6 +47,39 @@ static void test_clock_offset(void **state)
 	}
 }
 
+/* CTF 2 demands cycles from 0 to below the frequency. */
+static void test_json_clock_offset(void **state)
+{
+	static const struct {
+		uint64_t hz;
+		int64_t seconds, cycles;
+		const char *text;
+	} cases[] = {
+	    {1000, 7, 999, "\"seconds\":7,\"cycles\":999}"},
+	    {1000, 7, 1000, "\"seconds\":8,\"cycles\":0}"},
+	    {1000000000, 0, 1700000000123456789, "\"seconds\":1700000000,\"cycles\":123456789}"},
+	    {1000, 7, -1, "\"seconds\":6,\"cycles\":999}"},
+	    {1000, 7, -1000, "\"seconds\":6,\"cycles\":0}"},
+	    {UINT64_MAX, 7, -2, "\"seconds\":6,\"cycles\":18446744073709551613}"},
+	};
+
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct wm_meta_clock c = {.id = "c",
+					  .name = "c",
+					  .hz = cases[i].hz,
+					  .seconds = cases[i].seconds,
+					  .cycles = cases[i].cycles};
+		struct wm_meta_trace trace = {.nr_clocks = 1, .clocks = &c};
+		struct wm_text t;
+
+		wm_text_init(&t);
+		wm_meta_formats[WM_META_JSON].trace(&t, &trace);
+		if (!strstr(t.data, cases[i].text))
+			fail_msg("case %zu: %s", i, t.data);
+		wm_text_done(&t);
+	}
+}
+
 /* --- hostile names ---------------------------------------------------------- */
 
 static const struct wm_label hostile_labels[] = {
@@ -392,6 +425,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, kit_setup, kit_teardown)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_clock_offset),
+	    cmocka_unit_test(test_json_clock_offset),
 	    TEST(test_hostile_tsdl),
 	    TEST(test_ctf2),
 	    cmocka_unit_test(test_hostile_ctf2),
