@@ -6,6 +6,7 @@
 #include "read/ctf/meta/ctf2_parse.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +57,31 @@ const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string)
 	    p, wm_arena_copy(&p->m->arena, json_string_value(string), json_string_length(string)));
 }
 
+/* Numbers too large for jansson arrive as strings with this prefix, see quote_large(). */
+static const char large_mark[] = "\x7flarge:";
+
+/* The digits of a number that is too large for jansson; NULL: it is another value. */
+static const char *large_digits(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	size_t mark = sizeof(large_mark) - 1;
+
+	return text && !strncmp(text, large_mark, mark) ? text + mark : NULL;
+}
+
+static const char *copied_text(struct ctf2 *p, const char *text)
+{
+	return wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, text, strlen(text)));
+}
+
 const char *wm_ctf2_text(struct ctf2 *p, json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!value)
 		return NULL;
-	if (!json_is_string(value) || json_string_length(value) > WM_CTF_TEXT_MAX) {
+	if (!json_is_string(value) || large_digits(value) ||
+	    json_string_length(value) > WM_CTF_TEXT_MAX) {
 		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not a string of up to %u bytes", key,
 				   WM_CTF_TEXT_MAX);
 		return NULL;
@@ -70,19 +89,17 @@ const char *wm_ctf2_text(struct ctf2 *p, json_t *object, const char *key)
 	return wm_ctf2_copy(p, value);
 }
 
-/* Numbers too large for jansson arrive as strings with this prefix, see quote_large(). */
-static const char large_mark[] = "\x7flarge:";
-
 bool wm_ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
 {
-	const char *text = json_string_value(value);
-	size_t mark = sizeof(large_mark) - 1;
+	const char *digits = large_digits(value);
 
-	if (text && !strncmp(text, large_mark, mark)) {
+	if (digits) {
+		char *end;
+
 		errno = 0;
-		*ret_bits = strtoull(text + mark, NULL, 10);
+		*ret_bits = strtoull(digits, &end, 10);
 		*ret_negative = false;
-		return errno == 0;
+		return errno == 0 && *digits != '-' && !*end;
 	}
 	if (!json_is_integer(value))
 		return false;
@@ -204,8 +221,10 @@ static void environment(struct ctf2 *p, json_t *f)
 	{
 		struct wm_ctf_pair pair = {0};
 
-		pair.key = wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
-		if (json_is_string(value))
+		pair.key = copied_text(p, key);
+		if (large_digits(value))
+			pair.text = copied_text(p, large_digits(value));
+		else if (json_is_string(value))
 			pair.text = wm_ctf2_copy(p, value);
 		else if (json_is_integer(value))
 			pair.number = json_integer_value(value);
@@ -284,9 +303,9 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 	{
 		struct wm_ctf_pair pair = {0};
 
-		if (!json_is_string(value) && !json_is_integer(value))
+		if ((!json_is_string(value) && !json_is_integer(value)) || large_digits(value))
 			continue;
-		pair.key = wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+		pair.key = copied_text(p, key);
 		if (json_is_string(value))
 			pair.text = wm_ctf2_copy(p, value);
 		pair.number = json_integer_value(value);
@@ -360,43 +379,68 @@ static void fragment(struct ctf2 *p, json_t *f)
 
 /* --- text ----------------------------------------------------------------------------- */
 
+/* Returns the bytes of the number that begins at text[0], or 0 when none does. */
+static size_t number_bytes(const char *text, size_t bytes)
+{
+	size_t n = bytes && text[0] == '-';
+
+	if (n == bytes || text[n] < '0' || text[n] > '9')
+		return 0;
+	while (n < bytes && text[n] && strchr("0123456789.eE+-", text[n]))
+		n++;
+	return n;
+}
+
+/* Returns whether jansson refuses a number for its size. */
+static bool is_large(const char *text, size_t bytes)
+{
+	char number[64];
+	size_t digits = 0, sign = text[0] == '-';
+
+	while (sign + digits < bytes && text[sign + digits] >= '0' && text[sign + digits] <= '9')
+		digits++;
+	if (sign + digits < bytes) { /* a real number */
+		(void)snprintf(number, sizeof(number), "%.*s", (int)bytes, text);
+		return bytes < sizeof(number) && isinf(strtod(number, NULL));
+	}
+	if (digits > 1 && text[sign] == '0')
+		return false; /* refused for another reason */
+	return digits > 19 ||
+	       (digits == 19 &&
+		memcmp(text + sign, sign ? "9223372036854775808" : "9223372036854775807", 19) > 0);
+}
+
 /*
- * jansson reads integers up to 2^63 - 1, but CTF has integers up to 2^64 - 1. Returns a malloc'ed
- * copy of the text in which larger integers are strings with a prefix that no other string begins
- * with.
+ * jansson reads integers of 64 bits with a sign, but CTF has integers up to 2^64 - 1, and
+ * attributes may have any number. Returns a malloc'ed copy of the text in which numbers that
+ * jansson refuses are strings with a prefix that no other string begins with.
  */
 static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 {
-	size_t mark = sizeof(large_mark) - 1, digits_in_all = 0, n = 0;
+	size_t mark = sizeof(large_mark) - 1, longer = mark + 2, n = 0;
 	bool in_string = false;
 	char *out;
 
-	for (size_t i = 0; i < bytes; i++)
-		digits_in_all += text[i] >= '0' && text[i] <= '9';
-	/* only numbers of at least 19 digits become longer */
-	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1);
+	/* only numbers of at least 5 characters ("1e999") become longer */
+	out = malloc(bytes + bytes / 5 * longer + 1);
 	for (size_t i = 0; out && i < bytes;) {
-		size_t digits = 0;
+		size_t number = in_string ? 0 : number_bytes(text + i, bytes - i);
 
+		if (number && is_large(text + i, number)) {
+			out[n++] = '"';
+			memcpy(out + n, large_mark, mark);
+			memcpy(out + n + mark, text + i, number);
+			n += mark + number;
+			out[n++] = '"';
+			i += number;
+			continue;
+		}
 		if (text[i] == '"')
 			in_string = !in_string;
 		if (in_string && text[i] == '\\' && i + 1 < bytes)
 			out[n++] = text[i++];
-		while (!in_string && i + digits < bytes && text[i + digits] >= '0' &&
-		       text[i + digits] <= '9')
-			digits++;
-		if (digits < 19 ||
-		    (digits == 19 && memcmp(text + i, "9223372036854775808", 19) < 0)) {
-			for (size_t d = digits ? digits : 1; d; d--)
-				out[n++] = text[i++];
-			continue;
-		}
-		out[n++] = '"';
-		memcpy(out + n, large_mark, mark);
-		memcpy(out + n + mark, text + i, digits);
-		n += mark + digits;
-		out[n++] = '"';
-		i += digits;
+		for (size_t left = number ? number : 1; left; left--)
+			out[n++] = text[i++];
 	}
 	*ret_bytes = n;
 	return out;

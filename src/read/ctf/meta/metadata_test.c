@@ -257,6 +257,21 @@ static void test_large_numbers(void **state)
 	wm_text_str(&t, "]}\n\x1e{\"type\":\"trace-class\"}\n");
 	assert_int_equal(wm_ctf_metadata_parse("metadata", t.data, t.bytes, &m, NULL, &diag), 0);
 	wm_ctf_metadata_destroy(m);
+	wm_text_cut(&t, 0);
+	/* The least signed and the largest unsigned number in one fragment, and any in attributes.
+	 */
+	wm_text_str(&t, PREAMBLE RS
+		    "{\"type\":\"trace-class\",\"attributes\":{\"a\":[1e999,-1e999,"
+		    "-9223372036854775809,99999999999999999999,0.00000000000000000000000000000001,"
+		    "12345678901234567890.5,\"-9223372036854775808\",-9223372036854775807]},"
+		    "\"environment\":{\"low\":-9223372036854775808,\"high\":18446744073709551615,"
+		    "\"max\":9223372036854775807}}\n");
+	if (wm_ctf_metadata_parse("metadata", t.data, t.bytes, &m, NULL, &diag))
+		fail_msg("%s", diag.sentence);
+	assert_true(wm_ctf_env(m, "low")->number == INT64_MIN && !wm_ctf_env(m, "low")->text);
+	assert_string_equal(wm_ctf_env(m, "high")->text, "18446744073709551615");
+	assert_true(wm_ctf_env(m, "max")->number == INT64_MAX);
+	wm_ctf_metadata_destroy(m);
 	wm_text_done(&t);
 }
 
