@@ -66,6 +66,27 @@ make_program() {
 	done
 }
 
+@test "samples without a period weigh the event's, and events are never added up" {
+	need_perf
+	make_program
+	perf_record -N -q -c 1000003 -e cpu-clock -e page-faults/period=1/ -e context-switches/period=1/ -o fixed.data ./busy
+	perf_record -N -q -c 1 -e page-faults -e minor-faults -o ones.data python3 -c 'import json'
+	perf_record -N -q -c 100 -e page-faults -e minor-faults -g -o hundreds.data python3 -c 'import json, re'
+	for file in fixed ones hundreds; do
+		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
+		python3 "$compare" "$waymark" $file.data comm
+		perf report -i $file.data --stdio --percent-limit 0 -s comm 2>/dev/null |
+			sed -n "s/^# Samples: .* of event '\(.*\)'/\1/p; s/^# Event count (approx.): //p" | paste - - | sort >perf
+		"$waymark" report $file.data -s comm --json | python3 -c '
+import json, sys
+for t in json.load(sys.stdin)["tables"]:
+    print(t["title"].split(": ")[0], sum(r["weight"] for r in t["rows"]), sep="\t")' | sort >ours
+		cmp perf ours
+	done
+	run -0 "$waymark" report ones.data -s comm --weight count
+	[ "$(grep -c '^# .*: [0-9]* samples, weight' <<<"$output")" = 2 ]
+}
+
 @test "levels of --hierarchy equal perf report's, and limits hold on each" {
 	need_perf
 	make_program

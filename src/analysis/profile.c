@@ -71,8 +71,12 @@ static int profile_bind(struct wm_profile *p, struct wm_diag *diag)
 		wm_stacks_expect_names(p->stacks);
 	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children && !p->v->hierarchy;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
-	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period &&
-		       !p->samples.weights && !p->samples.count && !has_key(p, "event");
+	/*
+	 * The samples of different events measure different things, so their sum means nothing.
+	 * Events without an address are counted, and fields of the same name can be added.
+	 */
+	p->per_event = p->mode == WM_PROFILE_EVENTS && (addresses || p->samples.any_period) &&
+		       !p->samples.weights && !has_key(p, "event");
 	wm_buckets_init(&p->hidden, 1);
 	wm_buckets_init(&p->buckets, nr_words);
 	return 0;

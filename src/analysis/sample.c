@@ -47,10 +47,11 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 		f->ip = (struct wm_field_ref){0};
 	if (f->period.type && f->period.type->kind > WM_TYPE_SIGNED)
 		f->period = (struct wm_field_ref){0};
+	f->fixed_period = t->period ? t->period : 1;
 	s->any_ip |= f->ip.type != NULL;
 	s->any_chain |= f->chain.type != NULL || f->has_stack;
 	s->any_stack |= f->has_stack;
-	s->any_period |= f->period.type != NULL;
+	s->any_period |= f->period.type != NULL || f->fixed_period != 1;
 }
 
 static int sample_bind(struct wm_samples *s)
@@ -104,11 +105,11 @@ void wm_samples_done(struct wm_samples *s)
 bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight, uint64_t *ret)
 {
 	uint32_t kind = sight->event->type->index;
-	const struct wm_field_ref *f =
-	    s->weights ? &s->weights[sight->trace][kind] : &s->fields[sight->trace][kind].period;
+	const struct wm_sample_fields *own = &s->fields[sight->trace][kind];
+	const struct wm_field_ref *f = s->weights ? &s->weights[sight->trace][kind] : &own->period;
 	const struct wm_item *i = f->type && !s->count ? wm_field_ref_item(f, sight->event) : NULL;
 
-	*ret = 1;
+	*ret = s->count ? 1 : own->fixed_period;
 	if (!i)
 		return !s->weights;
 	if (f->type->kind == WM_TYPE_FLOAT)

@@ -16,6 +16,7 @@
 
 struct wm_sample_fields {
 	struct wm_field_ref ip, chain, period;
+	uint64_t fixed_period; /* weight of each event without the field `period`; at least 1 */
 	bool has_stack; /* has registers and a copy of the stack: callers are found by unwinding */
 };
 
@@ -24,16 +25,18 @@ struct wm_samples {
 	struct wm_sample_fields **fields; /* indexed by trace and type */
 	/* indexed by trace and type if the weight is a field; else NULL */
 	struct wm_field_ref **weights;
-	bool count;                         /* every event has weight one */
-	bool any_ip, any_chain, any_period; /* whether any selected event type has it */
+	bool count;             /* every event has weight one */
+	bool any_ip, any_chain; /* whether any selected event type has it */
+	bool any_period;        /* whether any has a period, fixed or in each event */
 	bool any_stack;
 	uint64_t nr_cut;          /* number of chains longer than WM_CHAIN_MAX */
 	struct wm_unwind *unwind; /* NULL: no event type has a stack */
 };
 
 /*
- * `weight` is "count", "period" or a field; NULL: the period, or 1 for events without one. 0,
- * -ENOMEM, or -ENOENT with `diag`.
+ * `weight` is "count", "period" or a field; NULL: the period, or 1 for events without one. A
+ * recording with a fixed period has it once per event type instead of in each event. 0, -ENOMEM, or
+ * -ENOENT with `diag`.
  */
 int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weight,
 		    struct wm_diag *diag);
