@@ -49,6 +49,22 @@ setup() {
 	[[ $output != *"busy.c:"* ]]
 }
 
+@test "each event has its own listing" {
+	perf_record -N -q -e cpu-clock/period=250000/,task-clock/period=1000000/ -o two.data ./busy
+	"$waymark" annotate work two.data --json >ours.json
+	perf script -i two.data -F event,ip,sym >events
+	python3 - <<-'END'
+	import json, collections
+	wanted = collections.Counter(l.split()[0].split(":")[0] for l in open("events") if l.split()[2:] == ["work"])
+	tables = json.load(open("ours.json"))["tables"]
+	got = {t["title"].split(":")[0]: sum(r["events"] for r in t["rows"]) for t in tables}
+	assert got == dict(wanted) and len(got) == 2, (got, wanted)
+	assert all(abs(sum(r["share"] for r in t["rows"]) - 1) < 1e-9 for t in tables)
+	END
+	run -0 "$waymark" annotate work two.data -e 'task-clock*' --no-source
+	[ "$(grep -c ' of all' <<<"$output")" = 1 ]
+}
+
 @test "a changed file is not shown as the recorded one: the stored build is used, or none" {
 	sed 's/sink \* 3/sink * 5/' busy.c >other.c
 	gcc -O2 -g other.c -o busy

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.c - see annotate.h. A profile counts the samples at each address;
- * the function with the requested name that has most of them is read and
- * disassembled.
+ * annotate.c - see annotate.h. A profile counts the samples of each event at
+ * each address; for each event, the function with the requested name that has
+ * most of them is read and disassembled.
  */
 #include "analysis/annotate.h"
 
@@ -33,6 +33,8 @@ struct annotating {
 	struct wm_pass *pass;
 	const struct wm_annotate_what *what;
 	struct wm_profile *profile;
+	/* The event of this listing, as in the first word of its buckets; 0: all events. */
+	uint64_t event;
 	struct found best;
 	uint32_t nr_found; /* number of functions with that name */
 	struct hit *hits;  /* sorted by address */
@@ -50,11 +52,7 @@ struct annotating {
 
 static bool is_counted(const struct annotating *a, uint32_t bucket)
 {
-	const struct wm_names *n = &a->pass->state.names;
-
-	return !a->what->event ||
-	       !strcmp(a->what->event,
-		       wm_names_text(n, (uint32_t)wm_profile_bucket(a->profile, bucket).words[0]));
+	return wm_profile_bucket(a->profile, bucket).words[0] == a->event;
 }
 
 /* Returns the innermost frame of a bucket's chain; NULL: it has none. */
@@ -334,44 +332,80 @@ static int put_code(struct annotating *a)
 	return put_hits(a, no_code(err) ? no_code(err) : "the file does not contain it");
 }
 
-static int annotate_show(struct annotating *a)
+static struct wm_result_table *annotate_make_table(struct annotating *a)
+{
+	const char *event = wm_names_text(&a->pass->state.names, (uint32_t)a->event);
+	struct wm_result_table *t = wm_result_table(
+	    a->r, "annotate",
+	    wm_result_format(a->r, "%s%s%s in %s: %.2f%% of all", a->event ? event : "",
+			     a->event ? ": " : "", a->best.symbol->name, a->best.module->path,
+			     a->total ? 100.0 * (double)a->inside / (double)a->total : 0),
+	    columns, NR_COLUMNS);
+
+	if (t && a->event)
+		t->subject = wm_result_text(a->r, event, strlen(event));
+	return t;
+}
+
+/* Adds the listing of one event, if it occurred in such a function. */
+static int show_event(struct annotating *a)
 {
 	int err = annotate_find_function(a);
 
-	if (!err && a->best.symbol)
-		err = collect_hits(a);
+	if (err || !a->best.symbol)
+		return err;
+	err = collect_hits(a);
 	if (err)
 		return err;
-	if (!a->best.symbol) {
-		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
-			       "no event occurred in a function named '%s'", a->what->symbol);
-		return 0;
-	}
 	if (a->nr_found > 1)
 		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
 			       "%" PRIu32
 			       " functions have that name; this is the one with the most "
 			       "events; --dso selects another",
 			       a->nr_found);
-	a->t = wm_result_table(
-	    a->r, "annotate",
-	    wm_result_format(a->r, "%s in %s: %.2f%% of all", a->best.symbol->name,
-			     a->best.module->path,
-			     a->total ? 100.0 * (double)a->inside / (double)a->total : 0),
-	    columns, NR_COLUMNS);
+	a->t = annotate_make_table(a);
 	return a->t ? put_code(a) : -ENOMEM;
+}
+
+static bool is_meant_event(const struct wm_pass *pass, const struct wm_annotate_what *w,
+			   uint64_t event)
+{
+	return !w->event || !strcmp(w->event, wm_names_text(&pass->state.names, (uint32_t)event));
+}
+
+/* Adds the listing of the event of a bucket, unless a bucket before it has the same event. */
+static int annotate_show(struct annotating *a, uint32_t bucket)
+{
+	int err;
+
+	a->event = wm_profile_bucket(a->profile, bucket).words[0];
+	if (!is_meant_event(a->pass, a->what, a->event))
+		return 0;
+	for (uint32_t i = 0; i < bucket; i++)
+		if (is_counted(a, i))
+			return 0;
+	err = wm_lines_text_create(&a->source);
+	if (!err)
+		err = show_event(a);
+	wm_lines_text_destroy(a->source);
+	free(a->hits);
+	return err;
 }
 
 int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct wm_annotate_what *w,
 		struct wm_result *r)
 {
-	struct annotating a = {.pass = pass, .profile = profile, .what = w, .r = r};
-	int err = wm_lines_text_create(&a.source);
+	uint32_t nr = wm_profile_nr_buckets(profile);
+	int err = 0;
 
-	if (!err)
-		err = annotate_show(&a);
-	wm_lines_text_destroy(a.source);
-	free(a.hits);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		struct annotating a = {.pass = pass, .profile = profile, .what = w, .r = r};
+
+		err = annotate_show(&a, i);
+	}
+	if (!err && !r->tables)
+		wm_result_note(r, WM_NOTE_PROBLEM, "function",
+			       "no event occurred in a function named '%s'", w->symbol);
 	return err || !r->failed ? err : -ENOMEM;
 }
 

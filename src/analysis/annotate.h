@@ -20,8 +20,8 @@ struct wm_annotate_what {
 };
 
 /*
- * Adds a table of the function, and notes, computed from a profile with addresses; does not read
- * the traces. 0 or -ENOMEM.
+ * Adds a table of the function for each event that occurred in it, and notes, computed from a
+ * profile with addresses; does not read the traces. 0 or -ENOMEM.
  */
 int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct wm_annotate_what *w,
 		struct wm_result *r);
