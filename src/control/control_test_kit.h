@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "control/live.h"
-#include "control/pump/recording.h"
+#include "control/pump/pumproc.h"
 #include "control/rules.h"
 #include "control/session/session.h"
 #include "event/desc_build.h"

@@ -33,7 +33,7 @@
 #ifndef WM_CONTROL_LIVE_H
 #define WM_CONTROL_LIVE_H
 
-#include "control/pump/recording.h"
+#include "control/pump/channel.h"
 #include "read/growing.h"
 
 #define WM_LIVE_BYTES_DEFAULT ((uint64_t)64 << 20)

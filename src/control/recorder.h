@@ -28,7 +28,7 @@
 #include "base/loop.h"
 #include "base/words.h"
 #include "control/live.h"
-#include "control/pump/recording.h"
+#include "control/pump/channel.h"
 #include "control/recorder/events.h"
 
 #define WM_RECORDER_TARGETS_MAX 1024u

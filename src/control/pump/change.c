@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 #include "control/tool.h"
 
 #define ANSWER_NS WM_NS_PER_SECOND

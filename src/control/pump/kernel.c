@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 
 struct kernel {
 	struct wm_recorder_kernel *events; /* borrowed */

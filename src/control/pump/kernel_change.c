@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 #include "control/recorder/events.h"
 #include "control/recorder/kernel_request.h"
 #include "control/recorder/recorder_int.h"

@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "control/live.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 
 #define MARGIN_NS 1000000u /* records that began longer ago are complete */
 

@@ -27,7 +27,8 @@
 #include "base/words.h"
 #include "collect/calibrate.h"
 #include "collect/pump.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc.h"
+#include "control/pump/pumproc_int.h"
 #include "control/tool.h"
 #include "runtime/agent.h"
 

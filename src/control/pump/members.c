@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 #include "control/tool.h"
 
 #define NEW_MAX 512u /* limit for connections without HELLO; beyond it, the oldest is closed */

@@ -11,7 +11,7 @@
 
 #include "base/plural.h"
 #include "base/words.h"
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 
 struct samples {
 	const struct wm_sampling *sampling; /* borrowed */

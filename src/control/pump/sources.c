@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sources.c - the table of sources, and the pump's calls to all of them; see pump_int.h. */
+/* sources.c - the table of sources, and the pump's calls to all of them; see pumproc_int.h. */
 #include "control/pump/sources.h"
 
 #include <unistd.h>
 
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 
 #define OPS_(place, ops) &ops,
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbols.c - writes the kernel's symbols into the trace, in a helper process of the
- * pump; see pump_int.h.
+ * pump; see pumproc_int.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/pump/pump_int.h"
+#include "control/pump/pumproc_int.h"
 
 #define HELPER_NICE 10 /* nice value that gives the recorded program priority */
 

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "base/plural.h"
 #include "base/program.h"
+#include "control/pump/pumproc.h"
 #include "control/recorder/command.h"
 #include "control/recorder/recorder_int.h"
 

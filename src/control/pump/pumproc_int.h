@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_int.h - the pump process's state, shared by main.c (phases and rounds), members.c (the
+ * pumproc_int.h - the pump process's state, shared by main.c (phases and rounds), members.c (the
  * processes and tools that are connected), change.c (rules that change), kernel_change.c (kernel
  * events that change), sources.c, kernel.c, sample.c and symbols.c. Private to these files.
  */
-#ifndef WM_CONTROL_PUMP_PUMP_INT_H
-#define WM_CONTROL_PUMP_PUMP_INT_H
+#ifndef WM_CONTROL_PUMP_PUMPROC_INT_H
+#define WM_CONTROL_PUMP_PUMPROC_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,8 @@
 #include "base/loop.h"
 #include "collect/calibrate.h"
 #include "collect/pump.h"
-#include "control/pump/recording.h"
+#include "control/kernel_events.h"
+#include "control/pump/channel.h"
 #include "control/session/member.h"
 
 /* A connection: a recorded process, or a tool with a request. */

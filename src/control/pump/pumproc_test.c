@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_test.c - tests the pump process: with fake programs that join, emit, leave and die,
+ * pumproc_test.c - tests the pump process: with fake programs that join, emit, leave and die,
  * with a command that leaves or dies, and a pump that dies.
  */
 #include <setjmp.h>

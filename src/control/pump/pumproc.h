@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pumproc.h - the pump process, a child of the command that serves a session and writes its trace.
+ * channel.h is the command's connection to it.
+ *
+ *   command                                   pump process (a session of its own)
+ *   wm_recording_start() --fork-->             creates the trace directory
+ *                       <--READY or FAILED--
+ *   wm_recording_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
+ *                       <--TROUBLE, SNAPSHOT--
+ *   wm_recording_look() --LOOK-->              live: everything recorded by now is written
+ *                       <--LOOKED--
+ *                       <--DONE--             last packets, directory closed
+ *
+ * The pump process prints nothing and inherits only the descriptors of the command that it needs.
+ */
+#ifndef WM_CONTROL_PUMP_PUMPROC_H
+#define WM_CONTROL_PUMP_PUMPROC_H
+
+#include "base/diag.h"
+#include "control/pump/channel.h"
+#include "control/pump/recording.h"
+
+/*
+ * Forks the pump and waits for its first report. 0, or the pump's error with its
+ * sentence; then the pump has exited. The caller may have several threads if the C
+ * library's allocator works in the child of fork(2).
+ */
+int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
+		       struct wm_diag *diag);
+
+/* The pump's main(); `channel` is its end of the pair. For wm_recording_start() and tests. */
+int wm_recording_main(const struct wm_recording_options *o, int channel);
+
+#endif
