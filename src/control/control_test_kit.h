@@ -45,7 +45,7 @@ struct kit {
 	char dir[80]; /* the trace */
 	struct wm_session session;
 	struct wm_rules *rules;
-	struct wm_recording recorder;
+	struct wm_channel channel;
 	struct wm_live *live;           /* owned by the test; NULL: the trace is in kit.dir */
 	struct wm_report last;          /* DONE */
 	char trouble[WM_DIAG_SENTENCE]; /* the last trouble that the pump reported */
@@ -62,7 +62,7 @@ static inline int kit_remove_one(const char *path, const struct stat *st, int fl
 static inline int kit_setup(void **state)
 {
 	kit = (struct kit){.session = {.dirfd = -1, .listen_fd = -1, .lock_fd = -1},
-			   .recorder = {.channel = -1}};
+			   .channel = {.fd = -1}};
 	strcpy(kit.folder, "/tmp/wm-control-XXXXXX");
 	if (!mkdtemp(kit.folder))
 		return -1;
@@ -72,9 +72,9 @@ static inline int kit_setup(void **state)
 
 static inline int kit_teardown(void **state)
 {
-	if (kit.recorder.pid > 0) {
-		wm_recording_done(&kit.recorder);
-		(void)waitpid(kit.recorder.pid, NULL, 0);
+	if (kit.channel.pid > 0) {
+		wm_channel_done(&kit.channel);
+		(void)waitpid(kit.channel.pid, NULL, 0);
 	}
 	wm_session_remove(&kit.session);
 	wm_session_done(&kit.session);
@@ -97,7 +97,7 @@ static inline int kit_try_start(uint32_t mode, struct wm_diag *diag)
 	r.rules = kit.rules;
 	if (kit.live)
 		wm_live_options(kit.live, &r);
-	return wm_recording_start(&r, &kit.recorder, diag);
+	return wm_pumproc_start(&r, &kit.channel, diag);
 }
 
 static inline void kit_start(uint32_t mode)
@@ -111,13 +111,13 @@ static inline void kit_start(uint32_t mode)
 /* Waits for a report of that kind; stores the troubles that are reported before it. */
 static inline void kit_await(uint32_t kind, struct wm_report *ret)
 {
-	struct pollfd p = {.fd = kit.recorder.channel, .events = POLLIN};
+	struct pollfd p = {.fd = kit.channel.fd, .events = POLLIN};
 	struct wm_report report;
 
 	for (;;) {
 		if (poll(&p, 1, KIT_SECONDS * 1000) != 1)
 			fail_msg("no report %u within %d seconds", kind, KIT_SECONDS);
-		if (wm_recording_read(&kit.recorder, true, &report) != 1)
+		if (wm_channel_read(&kit.channel, true, &report) != 1)
 			fail_msg("the pump ended before report %u", kind);
 		if (report.kind == WM_REPORT_TROUBLE) {
 			kit.nr_trouble++;
@@ -131,7 +131,7 @@ static inline void kit_await(uint32_t kind, struct wm_report *ret)
 
 static inline const struct wm_recording_totals *kit_stop(void)
 {
-	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_STOP), 0);
+	assert_int_equal(wm_channel_order(&kit.channel, WM_ORDER_STOP), 0);
 	kit_await(WM_REPORT_DONE, &kit.last);
 	assert_int_equal(kit.last.err, 0);
 	return &kit.last.totals;

@@ -5,9 +5,9 @@
  *
  *   wm_live_create()               a private folder in memory
  *   wm_live_options(live, &o)      sets the recording's options to write there;
- *   wm_recording_start(&o, &r)     it is started like any other
+ *   wm_pumproc_start(&o, &channel) it is started like any other
  *
- *   wm_live_look(live, &r)         requests a batch, one request at a time; the
+ *   wm_live_look(live, &channel)   requests a batch, one request at a time; the
  *                                  reply is WM_REPORT_LOOKED (or, at the end, DONE)
  *     wm_live_take(live, &report)  begins a batch; 1: wm_live_trace() is another
  *                                  one, types must be bound again
@@ -57,7 +57,7 @@ void wm_live_options(const struct wm_live *l, struct wm_recording_options *o);
  * Requests a batch. Returns 0; -EALREADY: the last request was not answered yet; -errno: the
  * recorder exited.
  */
-int wm_live_look(struct wm_live *l, struct wm_recording *r);
+int wm_live_look(struct wm_live *l, struct wm_channel *c);
 
 /*
  * Handles a report of the recording; LOOKED and DONE begin a batch. Returns 0; 1: the trace was

@@ -18,9 +18,9 @@
 
 #define ANSWER_NS WM_NS_PER_SECOND
 
-static uint64_t generation(const struct serving *s)
+static uint64_t generation(const struct wm_pumproc *p)
 {
-	return s->rules ? wm_rules_generation(s->rules) : 0;
+	return p->rules ? wm_rules_generation(p->rules) : 0;
 }
 
 /* Checks the fields with which both kinds of request begin. */
@@ -35,7 +35,7 @@ static bool makes_sense(const void *message, size_t bytes)
 	       (ask.h.type == WM_MSG_CHANGE && ask.nr_rules <= WM_RULES_NR_MAX);
 }
 
-bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes)
+bool wm_pumproc_change_asked(struct wm_pumproc_member *m, const void *message, size_t bytes)
 {
 	if (m->change || !makes_sense(message, bytes))
 		return false;
@@ -50,9 +50,9 @@ bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes
  * Beginning
  * ------------------------------------------------------------------ */
 
-static int replace_rules(struct serving *s, const struct wm_msg_change *ask)
+static int replace_rules(struct wm_pumproc *p, const struct wm_msg_change *ask)
 {
-	const struct wm_session *session = s->o->session;
+	const struct wm_session *session = p->o->session;
 	struct wm_rules *rules = NULL;
 	int err = wm_rules_load(session->dirfd, &rules);
 
@@ -65,58 +65,58 @@ static int replace_rules(struct serving *s, const struct wm_msg_change *ask)
 		wm_rules_destroy(rules);
 		return err;
 	}
-	wm_rules_destroy(s->rules);
-	s->rules = rules;
-	s->totals.nr_changes++;
+	wm_rules_destroy(p->rules);
+	p->rules = rules;
+	p->totals.nr_changes++;
 	return 0;
 }
 
 /* Sends RULES to a process that follows older rules and was not notified yet. */
-static void pump_change_tell(struct serving *s, struct member *m)
+static void pump_change_tell(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
-	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(s) ||
-	    wm_app_synced(m->app)->generation >= generation(s))
+	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(p) ||
+	    wm_app_synced(m->app)->generation >= generation(p))
 		return;
 	if (wm_app_send(m->app, WM_MSG_RULES) == 0)
-		m->told = generation(s);
+		m->told = generation(p);
 }
 
-static void pump_change_answer(struct serving *s, int err);
+static void pump_change_answer(struct wm_pumproc *p, int err);
 
-static void pump_change_begin(struct serving *s, struct member *m)
+static void pump_change_begin(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
 	const struct wm_msg_change *ask = m->change;
 	const struct wm_report r = {.kind = WM_REPORT_CHANGED};
 	int err;
 
 	if (ask->h.type == WM_MSG_CHANGE_KERNEL) {
-		wm_serving_change_kernel(s, m);
+		wm_pumproc_change_kernel(p, m);
 		free(m->change);
 		m->change = NULL;
 		return;
 	}
-	err = ask->nr_rules ? replace_rules(s, ask) : 0;
-	s->changing = m;
-	s->change_until_ns = wm_clock_monotonic_ns() + ANSWER_NS;
+	err = ask->nr_rules ? replace_rules(p, ask) : 0;
+	p->changing = m;
+	p->change_until_ns = wm_clock_monotonic_ns() + ANSWER_NS;
 	if (err < 0)
-		pump_change_answer(s, err);
+		pump_change_answer(p, err);
 	else if (ask->nr_rules)
-		wm_serving_report(s, &r, false);
+		wm_pumproc_report(p, &r, false);
 }
 
 /* ------------------------------------------------------------------ *
  * The answer
  * ------------------------------------------------------------------ */
 
-static bool is_late(const struct serving *s, const struct member *m)
+static bool is_late(const struct wm_pumproc *p, const struct wm_pumproc_member *m)
 {
-	return wm_app_hears(m->app) && wm_app_synced(m->app)->generation < generation(s);
+	return wm_app_hears(m->app) && wm_app_synced(m->app)->generation < generation(p);
 }
 
-static bool all_follow(const struct serving *s)
+static bool all_follow(const struct wm_pumproc *p)
 {
-	for (const struct member *m = s->members; m; m = m->next)
-		if (wm_app_state(m->app) == WM_APP_JOINED && is_late(s, m))
+	for (const struct wm_pumproc_member *m = p->members; m; m = m->next)
+		if (wm_app_state(m->app) == WM_APP_JOINED && is_late(p, m))
 			return false;
 	return true;
 }
@@ -127,10 +127,10 @@ static bool pump_change_bit(const uint64_t *bits, uint32_t i)
 }
 
 /* Copies the bits of the last nr_rules rules, beginning at bit 0. */
-static void add_bits(const struct serving *s, const struct wm_msg_synced *from, uint32_t nr_rules,
-		     struct wm_msg_changed *to)
+static void add_bits(const struct wm_pumproc *p, const struct wm_msg_synced *from,
+		     uint32_t nr_rules, struct wm_msg_changed *to)
 {
-	uint32_t first = s->rules ? wm_rules_count(s->rules) - nr_rules : 0;
+	uint32_t first = p->rules ? wm_rules_count(p->rules) - nr_rules : 0;
 
 	for (uint32_t i = 0; i < nr_rules; i++) {
 		to->matched[i / 64] |= (uint64_t)pump_change_bit(from->matched, first + i)
@@ -139,17 +139,17 @@ static void add_bits(const struct serving *s, const struct wm_msg_synced *from, 
 	}
 }
 
-static void pump_change_add_process(const struct serving *s, const struct member *m,
+static void pump_change_add_process(const struct wm_pumproc *p, const struct wm_pumproc_member *m,
 				    struct wm_msg_changed *to)
 {
 	const struct wm_msg_synced *synced = wm_app_synced(m->app);
-	const struct wm_msg_change *ask = s->changing->change;
+	const struct wm_msg_change *ask = p->changing->change;
 	uint32_t nr = to->nr_processes - to->nr_late - to->nr_deaf;
 
 	to->nr_processes++;
-	if (is_late(s, m)) {
+	if (is_late(p, m)) {
 		to->nr_late++;
-	} else if (synced->generation < generation(s)) {
+	} else if (synced->generation < generation(p)) {
 		to->nr_deaf++;
 	} else {
 		if (nr < WM_CHANGED_PIDS)
@@ -158,43 +158,43 @@ static void pump_change_add_process(const struct serving *s, const struct member
 			to->events_min = synced->nr_events;
 		if (synced->nr_events > to->events_max)
 			to->events_max = synced->nr_events;
-		add_bits(s, synced, ask->nr_rules, to);
+		add_bits(p, synced, ask->nr_rules, to);
 	}
 }
 
-static void pump_change_answer(struct serving *s, int err)
+static void pump_change_answer(struct wm_pumproc *p, int err)
 {
 	struct wm_msg_changed a = {
 	    .h = {.type = WM_MSG_CHANGED, .bytes = sizeof(a)},
 	    .err = err,
-	    .generation = generation(s),
+	    .generation = generation(p),
 	};
 
-	for (struct member *m = s->members; m && err == 0; m = m->next)
+	for (struct wm_pumproc_member *m = p->members; m && err == 0; m = m->next)
 		if (wm_app_state(m->app) == WM_APP_JOINED)
-			pump_change_add_process(s, m, &a);
-	(void)wm_app_reply(s->changing->app, &a, sizeof(a)); /* the tool may have exited */
-	wm_app_end(s->changing->app);
-	free(s->changing->change);
-	s->changing->change = NULL;
-	s->changing = NULL;
+			pump_change_add_process(p, m, &a);
+	(void)wm_app_reply(p->changing->app, &a, sizeof(a)); /* the tool may have exited */
+	wm_app_end(p->changing->app);
+	free(p->changing->change);
+	p->changing->change = NULL;
+	p->changing = NULL;
 }
 
-void wm_serving_change_round(struct serving *s)
+void wm_pumproc_change_round(struct wm_pumproc *p)
 {
-	for (struct member *m = s->members; m && !s->changing; m = m->next)
+	for (struct wm_pumproc_member *m = p->members; m && !p->changing; m = m->next)
 		if (m->change)
-			pump_change_begin(s, m);
-	for (struct member *m = s->members; m && s->rules; m = m->next)
-		pump_change_tell(s, m);
-	if (s->changing && (all_follow(s) || wm_clock_monotonic_ns() >= s->change_until_ns))
-		pump_change_answer(s, 0);
+			pump_change_begin(p, m);
+	for (struct wm_pumproc_member *m = p->members; m && p->rules; m = m->next)
+		pump_change_tell(p, m);
+	if (p->changing && (all_follow(p) || wm_clock_monotonic_ns() >= p->change_until_ns))
+		pump_change_answer(p, 0);
 }
 
-void wm_serving_change_gone(struct serving *s, struct member *m)
+void wm_pumproc_change_gone(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
-	if (s->changing == m)
-		s->changing = NULL;
+	if (p->changing == m)
+		p->changing = NULL;
 	free(m->change);
 	m->change = NULL;
 }

@@ -145,12 +145,12 @@ static void gone_with_the_change_unread(void **state)
 	change = (struct pollfd){.fd = f.sock, .events = POLLIN};
 	assert_int_equal(poll(&change, 1, KIT_SECONDS * 1000), 1);
 	kit_await(WM_REPORT_CHANGED, &report);
-	assert_int_equal(kill(kit.recorder.pid, SIGSTOP), 0);
+	assert_int_equal(kill(kit.channel.pid, SIGSTOP), 0);
 	fake_event(&f, KIT_EVENT_ID, "tick");
 	assert_int_equal(fake_emit(&f, 100), 100);
 	fake_bye(&f);
 	fake_close(&f);
-	assert_int_equal(kill(kit.recorder.pid, SIGCONT), 0);
+	assert_int_equal(kill(kit.channel.pid, SIGCONT), 0);
 	(void)answer_of(&a);
 	assert_int_equal(kit_stop()->events, 100);
 }

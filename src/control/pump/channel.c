@@ -14,25 +14,25 @@
 #include "base/receive.h"
 #include "control/pump/pumproc_int.h"
 
-int wm_recording_order(struct wm_recording *r, enum wm_order order)
+int wm_channel_order(struct wm_channel *c, enum wm_order order)
 {
 	uint32_t word = order;
 
-	if (r->channel < 0)
+	if (c->fd < 0)
 		return -EPIPE;
-	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	return send(c->fd, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int wm_recording_look(struct wm_recording *r, uint64_t freed)
+int wm_channel_look(struct wm_channel *c, uint64_t freed)
 {
 	const struct wm_order_look o = {.order = WM_ORDER_LOOK, .freed = freed};
 
-	if (r->channel < 0)
+	if (c->fd < 0)
 		return -EPIPE;
-	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	return send(c->fd, &o, sizeof(o), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom)
+int wm_channel_sample(struct wm_channel *c, const struct wm_sampling_whom *whom)
 {
 	size_t bytes = sizeof(struct wm_order_sample) + whom->nr_tids * sizeof(pid_t);
 	struct wm_order_sample *o;
@@ -49,27 +49,27 @@ int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *w
 	o->nr_tids = (uint32_t)whom->nr_tids;
 	if (whom->nr_tids)
 		memcpy(o->tids, whom->tids, whom->nr_tids * sizeof(pid_t));
-	if (send(r->channel, o, bytes, MSG_NOSIGNAL) < 0)
+	if (send(c->fd, o, bytes, MSG_NOSIGNAL) < 0)
 		err = -errno;
 	free(o);
 	return err;
 }
 
-int wm_recording_follow(struct wm_recording *r, pid_t pid)
+int wm_channel_follow(struct wm_channel *c, pid_t pid)
 {
 	const struct wm_order_follow o = {.order = WM_ORDER_FOLLOW, .pid = pid};
 
-	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send(c->fd, &o, sizeof(o), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)
+int wm_channel_read(struct wm_channel *c, bool wait, struct wm_report *ret)
 {
 	struct wm_report report;
 	ssize_t n;
 
-	if (r->channel < 0)
+	if (c->fd < 0)
 		return wait ? 0 : -EPIPE;
-	n = wm_receive(r->channel, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
+	n = wm_receive(c->fd, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
 	if (n == -EAGAIN && !wait)
 		return 0;
 	if (n != (ssize_t)sizeof(report))
@@ -79,9 +79,9 @@ int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)
 	return 1;
 }
 
-void wm_recording_done(struct wm_recording *r)
+void wm_channel_done(struct wm_channel *c)
 {
-	if (r->channel >= 0)
-		close(r->channel);
-	r->channel = -1;
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
 }

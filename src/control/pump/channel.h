@@ -48,35 +48,35 @@ enum wm_order {
 	WM_ORDER_FOLLOW,
 };
 
-struct wm_recording {
-	pid_t pid;
-	int channel; /* -1: closed */
+struct wm_channel {
+	pid_t pid; /* of the pump process */
+	int fd;    /* -1: closed */
 };
 
-int wm_recording_order(struct wm_recording *r, enum wm_order order);
+int wm_channel_order(struct wm_channel *c, enum wm_order order);
 
 /* Begins sampling of these tasks; the answer is WM_REPORT_SAMPLING. -E2BIG: too many threads. */
-int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom);
+int wm_channel_sample(struct wm_channel *c, const struct wm_sampling_whom *whom);
 
 /*
- * Tells the pump the process of CMD: its counters are read, and events that are added later are
- * recorded for it.
+ * Tells the pump process which process is CMD: its counters are read, and events that are added
+ * later are recorded for it.
  */
-int wm_recording_follow(struct wm_recording *r, pid_t pid);
+int wm_channel_follow(struct wm_channel *c, pid_t pid);
 
 /*
  * For a live trace: requests that everything recorded so far is written; the answer is
  * WM_REPORT_LOOKED. `freed` is the number of bytes that the reader has removed from the files since
  * the beginning.
  */
-int wm_recording_look(struct wm_recording *r, uint64_t freed);
+int wm_channel_look(struct wm_channel *c, uint64_t freed);
 
 /*
  * Reads a report. Returns 1: *ret is the next report. Without `wait`, 0: no report is queued;
- * -EPIPE: the pump has exited. With `wait`, 0: the pump has exited.
+ * -EPIPE: the pump process has exited. With `wait`, 0: it has exited.
  */
-int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret);
+int wm_channel_read(struct wm_channel *c, bool wait, struct wm_report *ret);
 
-void wm_recording_done(struct wm_recording *r); /* closes the channel */
+void wm_channel_done(struct wm_channel *c); /* closes the channel */
 
 #endif

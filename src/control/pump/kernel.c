@@ -103,9 +103,9 @@ static void forked(void *options)
 	wm_recorder_kernel_leave_rings(options);
 }
 
-struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
+struct wm_kernel_source *wm_pumproc_kernel_source(const struct wm_pumproc *p)
 {
-	const struct kernel *k = s->sources[WM_SOURCE_KERNEL];
+	const struct kernel *k = p->sources[WM_SOURCE_KERNEL];
 
 	return k ? k->source : NULL;
 }

@@ -49,22 +49,22 @@ static int kernel_change_add_threads(struct tids *t, pid_t pid)
 }
 
 /* Finds the processes that the user named or that have joined, and their descendants. */
-static int find_processes(const struct serving *s, struct wm_proc_tasks *tasks)
+static int find_processes(const struct wm_pumproc *p, struct wm_proc_tasks *tasks)
 {
-	const struct wm_recording_whose *whose = &s->o->whose;
+	const struct wm_recording_whose *whose = &p->o->whose;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < whose->nr_pids; i++)
 		err = wm_proc_tasks_follow(tasks, whose->pids[i]);
-	if (!err && s->command_pid)
-		err = wm_proc_tasks_follow(tasks, s->command_pid);
-	for (const struct member *m = s->members; m && !err; m = m->next)
+	if (!err && p->command_pid)
+		err = wm_proc_tasks_follow(tasks, p->command_pid);
+	for (const struct wm_pumproc_member *m = p->members; m && !err; m = m->next)
 		if (wm_app_state(m->app) == WM_APP_JOINED)
 			err = wm_proc_tasks_follow(tasks, (pid_t)wm_app_pid(m->app));
 	return err ? err : wm_proc_tasks_refresh(tasks);
 }
 
-static int find_tids(const struct serving *s, struct tids *ret)
+static int find_tids(const struct wm_pumproc *p, struct tids *ret)
 {
 	const pid_t ours[2] = {getpid(), getppid()};
 	struct wm_proc_tasks tasks;
@@ -72,7 +72,7 @@ static int find_tids(const struct serving *s, struct tids *ret)
 
 	ret->nr = 0;
 	wm_proc_tasks_init(&tasks, false, ours);
-	err = find_processes(s, &tasks);
+	err = find_processes(p, &tasks);
 	for (size_t i = 0; !err && i < tasks.nr; i++)
 		if (tasks.tasks[i].followed)
 			err = kernel_change_add_threads(ret, tasks.tasks[i].pid);
@@ -85,12 +85,12 @@ static int find_tids(const struct serving *s, struct tids *ret)
  * children that were forked between the reading of /proc and that call are found by reading /proc
  * again.
  */
-static int follow_processes(const struct serving *s, struct wm_recorder_kernel *k,
+static int follow_processes(const struct wm_pumproc *p, struct wm_recorder_kernel *k,
 			    struct wm_diag *diag)
 {
 	struct tids t = {0};
 	size_t before = 0;
-	int err = find_tids(s, &t);
+	int err = find_tids(p, &t);
 
 	if (!err && !t.nr)
 		err = wm_diag_set(diag, -ESRCH, NULL, -1,
@@ -99,7 +99,7 @@ static int follow_processes(const struct serving *s, struct wm_recorder_kernel *
 		err = wm_recorder_kernel_follow(k, t.tids, t.nr, true, diag);
 	for (unsigned i = 0; !err && t.nr != before && i < LOOKS_MAX; i++) {
 		before = t.nr;
-		err = find_tids(s, &t);
+		err = find_tids(p, &t);
 		if (!err)
 			err = wm_recorder_kernel_follow_also(k, t.tids, t.nr);
 	}
@@ -107,10 +107,10 @@ static int follow_processes(const struct serving *s, struct wm_recorder_kernel *
 	return err;
 }
 
-static int kernel_change_choose(const struct serving *s, struct wm_recorder_kernel *k,
+static int kernel_change_choose(const struct wm_pumproc *p, struct wm_recorder_kernel *k,
 				struct wm_diag *diag)
 {
-	const struct wm_recording_whose *whose = &s->o->whose;
+	const struct wm_recording_whose *whose = &p->o->whose;
 	const pid_t ours[] = {getpid(), getppid()};
 	int err =
 	    whose->nr_cpus ? wm_recorder_kernel_cpus(k, whose->cpus, whose->nr_cpus, diag) : 0;
@@ -124,25 +124,25 @@ static int kernel_change_choose(const struct serving *s, struct wm_recorder_kern
 		return err;
 	return whose->nr_tids
 		   ? wm_recorder_kernel_follow(k, whose->tids, whose->nr_tids, false, diag)
-		   : follow_processes(s, k, diag);
+		   : follow_processes(p, k, diag);
 }
 
 /*
  * Starts the kernel's part of this recording when its first kernel events are added. A failure
  * before the source is created leaves nothing behind.
  */
-static int begin_late(struct serving *s, struct wm_recorder_kernel *k, struct wm_diag *diag)
+static int begin_late(struct wm_pumproc *p, struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
-	int err = kernel_change_choose(s, k, diag);
+	int err = kernel_change_choose(p, k, diag);
 
 	if (!err)
 		err = wm_recorder_kernel_start(k, diag);
 	if (err)
 		return err;
-	s->kernel_events = k;
-	err = wm_serving_create_source(s, WM_SOURCE_KERNEL, k, diag);
+	p->kernel_events = k;
+	err = wm_pumproc_create_source(p, WM_SOURCE_KERNEL, k, diag);
 	if (err)
-		s->kernel_events = NULL;
+		p->kernel_events = NULL;
 	else
 		wm_recorder_kernel_declared(k);
 	return err;
@@ -152,7 +152,7 @@ static int begin_late(struct serving *s, struct wm_recorder_kernel *k, struct wm
  */
 
 struct change {
-	struct serving *s;
+	struct wm_pumproc *p;
 	struct wm_recorder_events events;
 	struct wm_words words;
 	struct wm_msg_kernel_changed answer;
@@ -237,41 +237,41 @@ static int note_from(struct change *c, const struct wm_kernel_question *q)
 
 static int switch_all(struct change *c)
 {
-	struct serving *s = c->s;
+	struct wm_pumproc *p = c->p;
 	struct wm_recorder_kernel *k = c->events.kernel;
 	int err = 0;
 
 	if (!k)
 		return 0;
 	if (c->is_first)
-		err = begin_late(s, k, &c->diag);
+		err = begin_late(p, k, &c->diag);
 	if (!err)
-		err = wm_recorder_kernel_commit(k, wm_serving_kernel_source(s), &c->diag);
+		err = wm_recorder_kernel_commit(k, wm_pumproc_kernel_source(p), &c->diag);
 	if (!err) {
-		s->totals.nr_changes++;
-		wm_serving_want_symbols(s);
+		p->totals.nr_changes++;
+		wm_pumproc_want_symbols(p);
 	}
 	return err;
 }
 
 static int kernel_change_make(struct change *c, const struct wm_kernel_question *q)
 {
-	struct serving *s = c->s;
+	struct wm_pumproc *p = c->p;
 	int err;
 
-	if (s->kernel_events)
-		wm_recorder_kernel_change(s->kernel_events);
+	if (p->kernel_events)
+		wm_recorder_kernel_change(p->kernel_events);
 	err = note_from(c, q);
 	if (!err)
 		err = switch_all(c);
-	if (err && s->kernel_events)
-		wm_recorder_kernel_abandon(s->kernel_events);
-	if (c->events.kernel && !s->kernel_events)
+	if (err && p->kernel_events)
+		wm_recorder_kernel_abandon(p->kernel_events);
+	if (c->events.kernel && !p->kernel_events)
 		wm_recorder_kernel_destroy(c->events.kernel);
 	return err;
 }
 
-static void kernel_change_answer(struct change *c, struct member *m, int err)
+static void kernel_change_answer(struct change *c, struct wm_pumproc_member *m, int err)
 {
 	struct wm_msg_kernel_changed *a = &c->answer;
 
@@ -281,11 +281,11 @@ static void kernel_change_answer(struct change *c, struct member *m, int err)
 		a->in_filter = c->diag.where && !strcmp(c->diag.where, WM_RECORDER_IN_FILTER);
 		(void)snprintf(a->sentence, sizeof(a->sentence), "%s", wm_words_of(err, &c->diag));
 	}
-	a->nr_on = c->s->kernel_events ? wm_recorder_kernel_nr_on(c->s->kernel_events) : 0;
+	a->nr_on = c->p->kernel_events ? wm_recorder_kernel_nr_on(c->p->kernel_events) : 0;
 	(void)wm_app_reply(m->app, a, sizeof(*a)); /* the tool may have exited */
 }
 
-void wm_serving_change_kernel(struct serving *s, struct member *m)
+void wm_pumproc_change_kernel(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
 	struct wm_kernel_question *q = malloc(sizeof(*q));
 	struct change *c = calloc(1, sizeof(*c));
@@ -295,16 +295,16 @@ void wm_serving_change_kernel(struct serving *s, struct member *m)
 	memcpy(&h, m->change, sizeof(h));
 	if (q && c && wm_request_read(m->change, h.bytes, q)) {
 		*c = (struct change){
-		    .s = s,
+		    .p = p,
 		    .words = {kernel_change_on_words, &c->answer},
 		    .answer.h = {WM_MSG_KERNEL_CHANGED, sizeof(c->answer)},
 		    .diag.offset = -1,
-		    .is_first = !s->kernel_events,
-		    .events = {.kernel = s->kernel_events,
+		    .is_first = !p->kernel_events,
+		    .events = {.kernel = p->kernel_events,
 			       .words = &c->words,
 			       .search = q->search,
-			       .of = s->o->whose.nr_pids ? s->o->whose.pids[0] : 0,
-			       .everywhere = s->o->whose.all,
+			       .of = p->o->whose.nr_pids ? p->o->whose.pids[0] : 0,
+			       .everywhere = p->o->whose.all,
 			       .kernel_only = true,
 			       .running = true},
 		};

@@ -11,64 +11,64 @@
 
 #define MARGIN_NS 1000000u /* records that began longer ago are complete */
 
-void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes)
+void wm_pumproc_look(struct wm_pumproc *p, const struct wm_order_look *o, size_t bytes)
 {
-	if (bytes < sizeof(*o) || !s->o->live_bytes)
+	if (bytes < sizeof(*o) || !p->o->live_bytes)
 		return;
-	s->look = true;
-	s->freed = o->freed;
+	p->look = true;
+	p->freed = o->freed;
 }
 
-bool wm_serving_is_full(const struct serving *s)
+bool wm_pumproc_is_full(const struct wm_pumproc *p)
 {
 	struct wm_trace_totals t;
 
-	if (!s->o->live_bytes)
+	if (!p->o->live_bytes)
 		return false;
-	wm_writer_totals(s->writer, &t);
-	return t.bytes > s->freed && t.bytes - s->freed > s->o->live_bytes;
+	wm_writer_totals(p->writer, &t);
+	return t.bytes > p->freed && t.bytes - p->freed > p->o->live_bytes;
 }
 
 /* Returns a clock value in the past: all records that began before it are complete. */
-static uint64_t a_moment_ago(struct serving *s)
+static uint64_t a_moment_ago(struct wm_pumproc *p)
 {
-	uint64_t now = wm_clock_read(s->clock.kind), ticks = 0;
+	uint64_t now = wm_clock_read(p->clock.kind), ticks = 0;
 	struct wm_calibration fit;
 
-	if (!wm_calibrate_fit(&s->clock, &fit))
+	if (!wm_calibrate_fit(&p->clock, &fit))
 		ticks = fit.hz / (WM_NS_PER_SECOND / MARGIN_NS);
 	return now > ticks ? now - ticks : 0;
 }
 
-static void pump_look_write_all(struct serving *s)
+static void pump_look_write_all(struct wm_pumproc *p)
 {
-	uint64_t moment = a_moment_ago(s);
+	uint64_t moment = a_moment_ago(p);
 
-	(void)wm_pump_round(s->pump, true); /* errors are in the totals */
-	(void)wm_serving_round_sources(s, WM_ROUND_ALL);
-	wm_serving_settle(s, true);
-	(void)wm_writer_flush(s->writer);
-	if (moment > s->written)
-		s->written = moment;
+	(void)wm_pump_round(p->pump, true); /* errors are in the totals */
+	(void)wm_pumproc_round_sources(p, WM_ROUND_ALL);
+	wm_pumproc_settle(p, true);
+	(void)wm_writer_flush(p->writer);
+	if (moment > p->written)
+		p->written = moment;
 }
 
-void wm_serving_answer_look(struct serving *s)
+void wm_pumproc_answer_look(struct wm_pumproc *p)
 {
 	struct wm_report r = {.kind = WM_REPORT_LOOKED};
 
-	if (!s->look)
+	if (!p->look)
 		return;
-	s->look = false;
-	if (!wm_serving_is_full(s))
-		pump_look_write_all(s);
-	wm_serving_totals(s);
-	r.clock = s->written;
-	r.totals = s->totals;
-	wm_serving_report(s, &r, true);
+	p->look = false;
+	if (!wm_pumproc_is_full(p))
+		pump_look_write_all(p);
+	wm_pumproc_totals(p);
+	r.clock = p->written;
+	r.totals = p->totals;
+	wm_pumproc_report(p, &r, true);
 }
 
-void wm_serving_end_live(struct serving *s)
+void wm_pumproc_end_live(struct wm_pumproc *p)
 {
-	if (s->o->live_bytes && s->command_gone)
-		wm_live_remove_folder(s->o->dir);
+	if (p->o->live_bytes && p->command_gone)
+		wm_live_remove_folder(p->o->dir);
 }

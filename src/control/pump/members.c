@@ -21,25 +21,25 @@
 #define DEAD_KEPT        64u /* overwrite mode: number of exited processes whose buffers are kept */
 #define QUARANTINES_SAID 10u
 
-void wm_serving_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
+void wm_pumproc_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
 {
-	struct serving *s = data;
-	uint32_t nr = wm_rules_count(s->o->rules);
+	struct wm_pumproc *p = data;
+	uint32_t nr = wm_rules_count(p->o->rules);
 
 	(void)a;
 	(void)id;
 	for (uint32_t i = 0; i < nr; i++) {
-		if (s->totals.matched[i / 8] >> (i % 8) & 1)
+		if (p->totals.matched[i / 8] >> (i % 8) & 1)
 			continue;
-		if (wm_rules_wants(s->o->rules, i, c->provider, c->name, c->level))
-			s->totals.matched[i / 8] |= (unsigned char)(1u << (i % 8));
+		if (wm_rules_wants(p->o->rules, i, c->provider, c->name, c->level))
+			p->totals.matched[i / 8] |= (unsigned char)(1u << (i % 8));
 	}
 }
 
-void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
+void wm_pumproc_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
 {
-	struct serving *s = data;
-	struct member *m = wm_app_owner(a);
+	struct wm_pumproc *p = data;
+	struct wm_pumproc_member *m = wm_app_owner(a);
 	uint32_t uid = wm_app_uid(a);
 	struct wm_msg h;
 
@@ -48,18 +48,18 @@ void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, voi
 		wm_app_end(a);
 	} else if (h.type == WM_MSG_SNAPSHOT && bytes == sizeof(h)) {
 		m->asks = true;
-		s->snapshot = true;
-	} else if (!wm_serving_change_asked(m, message, bytes)) {
+		p->snapshot = true;
+	} else if (!wm_pumproc_change_asked(m, message, bytes)) {
 		wm_app_end(a);
 	}
 }
 
-static void evict_oldest_new(struct serving *s)
+static void evict_oldest_new(struct wm_pumproc *p)
 {
-	struct member *oldest = NULL;
+	struct wm_pumproc_member *oldest = NULL;
 	uint32_t nr_new = 0;
 
-	for (struct member *m = s->members; m; m = m->next) {
+	for (struct wm_pumproc_member *m = p->members; m; m = m->next) {
 		if (wm_app_state(m->app) != WM_APP_NEW || m->asks || m->change)
 			continue;
 		nr_new++;
@@ -67,199 +67,200 @@ static void evict_oldest_new(struct serving *s)
 	}
 	if (nr_new > NEW_MAX) {
 		wm_app_end(oldest->app);
-		s->totals.nr_refused[WM_REFUSED_SILENT]++;
+		p->totals.nr_refused[WM_REFUSED_SILENT]++;
 	}
 }
 
 /* Counts a connection that failed with err. The first error is reported at once. */
-static void members_refuse(struct serving *s, int err)
+static void members_refuse(struct wm_pumproc *p, int err)
 {
-	if (s->totals.nr_refused[WM_REFUSED_ERROR]++ > 0)
+	if (p->totals.nr_refused[WM_REFUSED_ERROR]++ > 0)
 		return;
-	s->totals.refused_err = err;
-	wm_serving_trouble(s, "some processes are not recorded: cannot accept a connection: %s",
+	p->totals.refused_err = err;
+	wm_pumproc_trouble(p, "some processes are not recorded: cannot accept a connection: %s",
 			   wm_diag_errno(err));
 }
 
-static void members_add(struct serving *s, int sock)
+static void members_add(struct wm_pumproc *p, int sock)
 {
-	struct member *m;
+	struct wm_pumproc_member *m;
 	int err;
 
-	if (s->nr_members >= WM_RECORDING_PROCESSES_MAX) {
+	if (p->nr_members >= WM_RECORDING_PROCESSES_MAX) {
 		close(sock);
-		s->totals.nr_refused[WM_REFUSED_FULL]++;
+		p->totals.nr_refused[WM_REFUSED_FULL]++;
 		return;
 	}
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		close(sock);
-	err = m ? wm_app_create(&s->host, sock, m, &m->app) : -ENOMEM;
+	err = m ? wm_app_create(&p->host, sock, m, &m->app) : -ENOMEM;
 	if (err < 0) {
 		free(m);
-		members_refuse(s, err);
+		members_refuse(p, err);
 		return;
 	}
 
-	m->next = s->members;
-	s->members = m;
+	m->next = p->members;
+	p->members = m;
 	/* counted rarely, because counting walks over the whole list */
-	if (++s->nr_members > NEW_MAX && s->nr_members % 64 == 0)
-		evict_oldest_new(s);
+	if (++p->nr_members > NEW_MAX && p->nr_members % 64 == 0)
+		evict_oldest_new(p);
 }
 
 /*
  * Stops accepting. The watch is level-triggered, so a connection that cannot be accepted would wake
  * the loop continuously.
  */
-void wm_serving_pause_accepting(struct serving *s)
+void wm_pumproc_pause_accepting(struct wm_pumproc *p)
 {
-	wm_watch_remove(s->accept_watch);
-	s->accept_watch = NULL;
+	wm_watch_remove(p->accept_watch);
+	p->accept_watch = NULL;
 }
 
 /* Accepts a connection. Returns 1: more may be queued; 0: no more; or -errno. */
-static int members_accept_some(struct serving *s)
+static int members_accept_some(struct wm_pumproc *p)
 {
 	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
 		int sock =
-		    accept4(s->o->session->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		    accept4(p->o->session->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (sock < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
 		if (sock < 0)
 			return errno == EAGAIN ? 0 : -errno;
-		members_add(s, sock);
-		s->accepted++;
+		members_add(p, sock);
+		p->accepted++;
 	}
 	return 1;
 }
 
-void wm_serving_on_connection(int fd, uint32_t events, void *data)
+void wm_pumproc_on_connection(int fd, uint32_t events, void *data)
 {
-	struct serving *s = data;
-	int got = members_accept_some(s);
+	struct wm_pumproc *p = data;
+	int got = members_accept_some(p);
 
 	(void)fd;
 	(void)events;
 	if (got < 0) {
-		members_refuse(s, got);
-		s->accept_blocked = true;
+		members_refuse(p, got);
+		p->accept_blocked = true;
 	}
-	if (got < 0 || s->accepted >= ACCEPT_PER_ROUND)
-		wm_serving_pause_accepting(s);
+	if (got < 0 || p->accepted >= ACCEPT_PER_ROUND)
+		wm_pumproc_pause_accepting(p);
 }
 
-void wm_serving_resume_accepting(struct serving *s)
+void wm_pumproc_resume_accepting(struct wm_pumproc *p)
 {
-	s->accepted = 0;
-	if (!s->accept_watch && !s->accept_blocked && !s->stop)
-		(void)wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN,
-				 wm_serving_on_connection, s, &s->accept_watch);
+	p->accepted = 0;
+	if (!p->accept_watch && !p->accept_blocked && !p->stop)
+		(void)wm_loop_fd(p->loop, p->o->session->listen_fd, EPOLLIN,
+				 wm_pumproc_on_connection, p, &p->accept_watch);
 }
 
 /* Adds the member's counters to the totals. */
-static void members_account(struct serving *s, struct member *m)
+static void members_account(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
 	uint64_t missed = wm_app_filtered_missing(m->app);
 	struct wm_report r = {.kind = WM_REPORT_JOINED, .pid = wm_app_pid(m->app)};
 
 	if (missed > m->missed)
-		s->totals.filtered_missing += missed - m->missed;
+		p->totals.filtered_missing += missed - m->missed;
 	m->missed = missed;
 	if (!m->counted && wm_app_has_joined(m->app)) {
 		m->counted = true;
-		s->totals.nr_processes++;
-		wm_serving_report(s, &r, false);
+		p->totals.nr_processes++;
+		wm_pumproc_report(p, &r, false);
 	}
 }
 
-static void account_unpatched(struct serving *s, const struct member *m)
+static void account_unpatched(struct wm_pumproc *p, const struct wm_pumproc_member *m)
 {
 	uint32_t flags = wm_app_flags(m->app);
 
-	s->totals.sites_unpatched += wm_app_synced(m->app)->nr_unpatched;
-	s->totals.nr_unpatched += (flags & WM_HELLO_NOPATCH) != 0;
-	s->totals.nr_unwanted += (flags & WM_HELLO_NOPATCH) && (flags & WM_HELLO_UNWANTED);
+	p->totals.sites_unpatched += wm_app_synced(m->app)->nr_unpatched;
+	p->totals.nr_unpatched += (flags & WM_HELLO_NOPATCH) != 0;
+	p->totals.nr_unwanted += (flags & WM_HELLO_NOPATCH) && (flags & WM_HELLO_UNWANTED);
 }
 
-static void members_farewell(struct serving *s, struct member *m)
+static void members_farewell(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
 	const char *violation = wm_app_violation(m->app);
 
-	members_account(s, m);
-	wm_serving_change_gone(s, m);
-	s->totals.sites_refused += wm_app_synced(m->app)->nr_refused;
-	account_unpatched(s, m);
+	members_account(p, m);
+	wm_pumproc_change_gone(p, m);
+	p->totals.sites_refused += wm_app_synced(m->app)->nr_refused;
+	account_unpatched(p, m);
 	if (violation) {
-		s->totals.nr_quarantined += !wm_app_pump_fault(m->app);
-		if (s->quarantines_said++ < QUARANTINES_SAID)
-			wm_serving_trouble(s, "process %u is no longer recorded: %s",
+		p->totals.nr_quarantined += !wm_app_pump_fault(m->app);
+		if (p->quarantines_said++ < QUARANTINES_SAID)
+			wm_pumproc_trouble(p, "process %u is no longer recorded: %s",
 					   wm_app_pid(m->app), violation);
 	}
 	wm_app_destroy(m->app);
 	free(m);
-	s->nr_members--;
-	s->accept_blocked = false;
+	p->nr_members--;
+	p->accept_blocked = false;
 }
 
-static bool keeps_dead(const struct serving *s, const struct member *m, uint32_t nr_dead)
+static bool keeps_dead(const struct wm_pumproc *p, const struct wm_pumproc_member *m,
+		       uint32_t nr_dead)
 {
-	return s->overwrite && !s->stop && m->counted && nr_dead <= DEAD_KEPT;
+	return p->overwrite && !p->stop && m->counted && nr_dead <= DEAD_KEPT;
 }
 
 /* Adds members that joined to the pump, and removes those that ended. */
-void wm_serving_settle(struct serving *s, bool keep_dead)
+void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead)
 {
-	struct member **link = &s->members;
+	struct wm_pumproc_member **link = &p->members;
 	uint32_t nr_dead = 0;
 
 	while (*link) {
-		struct member *m = *link;
+		struct wm_pumproc_member *m = *link;
 		bool ended = wm_app_state(m->app) == WM_APP_ENDED;
 
-		members_account(s, m);
-		if (ended && keep_dead && keeps_dead(s, m, ++nr_dead)) {
+		members_account(p, m);
+		if (ended && keep_dead && keeps_dead(p, m, ++nr_dead)) {
 			link = &m->next;
 			continue;
 		}
-		if (wm_app_settle(m->app, s->pump) == 0) {
+		if (wm_app_settle(m->app, p->pump) == 0) {
 			link = &m->next;
 			continue;
 		}
 		*link = m->next;
-		members_farewell(s, m);
+		members_farewell(p, m);
 	}
 }
 
-void wm_serving_take_last(struct serving *s)
+void wm_pumproc_take_last(struct wm_pumproc *p)
 {
 	uint32_t before;
 	int got;
 
-	wm_serving_pause_accepting(s);
+	wm_pumproc_pause_accepting(p);
 	do {
-		got = members_accept_some(s);
-		before = s->nr_members;
+		got = members_accept_some(p);
+		before = p->nr_members;
 		/*
 		 * Serves each member once, new ones last; a member that keeps sending cannot delay
 		 * this.
 		 */
-		for (uint32_t n = s->nr_members / ACCEPT_PER_CALL + 2;
-		     n && wm_loop_step(s->loop, 0) > 0; n--)
+		for (uint32_t n = p->nr_members / ACCEPT_PER_CALL + 2;
+		     n && wm_loop_step(p->loop, 0) > 0; n--)
 			;
-		wm_serving_settle(s, false);
-	} while (got > 0 || (got < 0 && s->nr_members < before));
+		wm_pumproc_settle(p, false);
+	} while (got > 0 || (got < 0 && p->nr_members < before));
 	if (got < 0)
-		members_refuse(s, got);
+		members_refuse(p, got);
 }
 
-void wm_serving_drop_members(struct serving *s)
+void wm_pumproc_drop_members(struct wm_pumproc *p)
 {
-	while (s->members) {
-		struct member *m = s->members;
+	while (p->members) {
+		struct wm_pumproc_member *m = p->members;
 
-		s->members = m->next;
+		p->members = m->next;
 		wm_app_destroy(m->app);
 		free(m->change);
 		free(m);

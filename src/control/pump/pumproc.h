@@ -4,11 +4,11 @@
  * channel.h is the command's connection to it.
  *
  *   command                                   pump process (a session of its own)
- *   wm_recording_start() --fork-->             creates the trace directory
+ *   wm_pumproc_start() --fork-->             creates the trace directory
  *                       <--READY or FAILED--
- *   wm_recording_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
+ *   wm_channel_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
  *                       <--TROUBLE, SNAPSHOT--
- *   wm_recording_look() --LOOK-->              live: everything recorded by now is written
+ *   wm_channel_look() --LOOK-->              live: everything recorded by now is written
  *                       <--LOOKED--
  *                       <--DONE--             last packets, directory closed
  *
@@ -22,14 +22,15 @@
 #include "control/pump/recording.h"
 
 /*
- * Forks the pump and waits for its first report. 0, or the pump's error with its
- * sentence; then the pump has exited. The caller may have several threads if the C
+ * Forks the pump process and waits for its first report. 0, or its error with its sentence;
+ * then it has exited. The caller may have several threads if the C
  * library's allocator works in the child of fork(2).
  */
-int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
-		       struct wm_diag *diag);
+int wm_pumproc_start(const struct wm_recording_options *o, struct wm_channel *ret,
+		     struct wm_diag *diag);
 
-/* The pump's main(); `channel` is its end of the pair. For wm_recording_start() and tests. */
-int wm_recording_main(const struct wm_recording_options *o, int channel);
+/* The main() of the pump process; `channel` is its end of the pair. For wm_pumproc_start() and
+ * tests. */
+int wm_pumproc_main(const struct wm_recording_options *o, int channel);
 
 #endif

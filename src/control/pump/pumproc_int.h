@@ -18,9 +18,9 @@
 #include "control/session/member.h"
 
 /* A connection: a recorded process, or a tool with a request. */
-struct member {
+struct wm_pumproc_member {
 	struct wm_app *app;
-	struct member *next;
+	struct wm_pumproc_member *next;
 	bool counted;    /* the process is included in totals.nr_processes */
 	bool asks;       /* the connection is a tool that waits for a snapshot */
 	void *change;    /* a tool's pending request for a change, malloc'ed; NULL: none */
@@ -30,7 +30,7 @@ struct member {
 
 struct wm_order_sample;
 
-struct serving {
+struct wm_pumproc {
 	const struct wm_recording_options *o;
 	struct wm_order_sample *order; /* buffer for orders of the command */
 	int channel;
@@ -46,12 +46,12 @@ struct serving {
 	int symbols_gate;
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
-	uint32_t accepted;      /* connections accepted in this round */
-	bool accept_blocked;    /* no descriptors are left until a process leaves */
-	struct member *members; /* newest first */
+	uint32_t accepted;                 /* connections accepted in this round */
+	bool accept_blocked;               /* no descriptors are left until a process leaves */
+	struct wm_pumproc_member *members; /* newest first */
 	uint32_t nr_members;
-	struct wm_rules *rules;  /* rules after a change; NULL: the rules of the options */
-	struct member *changing; /* the tool whose change is in progress */
+	struct wm_rules *rules; /* rules after a change; NULL: the rules of the options */
+	struct wm_pumproc_member *changing; /* the tool whose change is in progress */
 	uint64_t change_until_ns;
 	bool overwrite, stop, snapshot, command_gone;
 	struct wm_calibrate clock;
@@ -86,78 +86,78 @@ struct wm_order_follow {
 #define WM_ORDER_BYTES_MAX (sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
 
 /* main.c: sends a report to the command */
-void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive);
-void wm_serving_trouble(struct serving *s, const char *fmt, ...)
+void wm_pumproc_report(struct wm_pumproc *p, const struct wm_report *r, bool must_arrive);
+void wm_pumproc_trouble(struct wm_pumproc *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* members.c */
-void wm_serving_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
-void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data);
-void wm_serving_on_connection(int fd, uint32_t events, void *data);
-void wm_serving_pause_accepting(struct serving *s);
-void wm_serving_resume_accepting(struct serving *s);
+void wm_pumproc_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
+void wm_pumproc_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data);
+void wm_pumproc_on_connection(int fd, uint32_t events, void *data);
+void wm_pumproc_pause_accepting(struct wm_pumproc *p);
+void wm_pumproc_resume_accepting(struct wm_pumproc *p);
 /* To be called between rounds: adds members to the pump and removes them. */
-void wm_serving_settle(struct serving *s, bool keep_dead);
+void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead);
 /*
  * Accepts the connections that were queued when the session's address was removed, because their
  * processes may have emitted events and exited. The queue no longer grows.
  */
-void wm_serving_take_last(struct serving *s);
-void wm_serving_drop_members(struct serving *s); /* called at the end */
+void wm_pumproc_take_last(struct wm_pumproc *p);
+void wm_pumproc_drop_members(struct wm_pumproc *p); /* called at the end */
 
 /* change.c */
 /* Stores a tool's request; returns false when it is malformed. */
-bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes);
+bool wm_pumproc_change_asked(struct wm_pumproc_member *m, const void *message, size_t bytes);
 /*
  * To be called between rounds: begins a change, and answers one that is in effect or took too long.
  */
-void wm_serving_change_round(struct serving *s);
+void wm_pumproc_change_round(struct wm_pumproc *p);
 /* To be called when the tool has disconnected. */
-void wm_serving_change_gone(struct serving *s, struct member *m);
+void wm_pumproc_change_gone(struct wm_pumproc *p, struct wm_pumproc_member *m);
 
 /* kernel_change.c: performs the member's request and answers it */
-void wm_serving_change_kernel(struct serving *s, struct member *m);
+void wm_pumproc_change_kernel(struct wm_pumproc *p, struct wm_pumproc_member *m);
 
 /* look.c */
-void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes);
+void wm_pumproc_look(struct wm_pumproc *p, const struct wm_order_look *o, size_t bytes);
 /* Whether as many bytes as permitted wait for the reader. */
-bool wm_serving_is_full(const struct serving *s);
-void wm_serving_answer_look(struct serving *s); /* between rounds */
-void wm_serving_end_live(
-    struct serving *s); /* removes the folder if the command, its reader, is gone */
+bool wm_pumproc_is_full(const struct wm_pumproc *p);
+void wm_pumproc_answer_look(struct wm_pumproc *p); /* between rounds */
+void wm_pumproc_end_live(
+    struct wm_pumproc *p); /* removes the folder if the command, its reader, is gone */
 
 /* main.c: updates the totals of pools and sources */
-void wm_serving_totals(struct serving *s);
+void wm_pumproc_totals(struct wm_pumproc *p);
 
 /* sources.c: all sources that exist, in the order of source.h */
-int wm_serving_create_source(struct serving *s, unsigned place, void *options,
+int wm_pumproc_create_source(struct wm_pumproc *p, unsigned place, void *options,
 			     struct wm_diag *diag);
-bool wm_serving_round_sources(struct serving *s, enum wm_source_round what); /* packets moved */
-void wm_serving_follow(struct serving *s, const struct wm_order_follow *o, size_t bytes);
-void wm_serving_stop_sources(struct serving *s);
-void wm_serving_finish_sources(struct serving *s);
-void wm_serving_destroy_sources(struct serving *s);
+bool wm_pumproc_round_sources(struct wm_pumproc *p, enum wm_source_round what); /* packets moved */
+void wm_pumproc_follow(struct wm_pumproc *p, const struct wm_order_follow *o, size_t bytes);
+void wm_pumproc_stop_sources(struct wm_pumproc *p);
+void wm_pumproc_finish_sources(struct wm_pumproc *p);
+void wm_pumproc_destroy_sources(struct wm_pumproc *p);
 /* Adds to t->lost and sets t->sources. Returns the error of the last failed write, or 0. */
-int wm_serving_account_sources(struct serving *s, struct wm_recording_totals *t);
+int wm_pumproc_account_sources(struct wm_pumproc *p, struct wm_recording_totals *t);
 
 /* kernel.c */
-struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s); /* NULL: none */
+struct wm_kernel_source *wm_pumproc_kernel_source(const struct wm_pumproc *p); /* NULL: none */
 
 /* sample.c */
-void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
-void wm_serving_leave_out(struct serving *s, pid_t pid); /* drops the samples of a process */
+void wm_pumproc_sample(struct wm_pumproc *p, const struct wm_order_sample *o, size_t bytes);
+void wm_pumproc_leave_out(struct wm_pumproc *p, pid_t pid); /* drops the samples of a process */
 
 /*
  * symbols.c: writes the kernel's symbols, if an event or a call chain uses them. The helper process
  * is forked before anything is traced, and waits.
  */
-void wm_serving_prepare_symbols(struct serving *s);
-void wm_serving_keep_symbols(struct serving *s); /* lets the helper begin to write them */
+void wm_pumproc_prepare_symbols(struct wm_pumproc *p);
+void wm_pumproc_keep_symbols(struct wm_pumproc *p); /* lets the helper begin to write them */
 /* Prepares and starts the helper, unless it is prepared. */
-void wm_serving_want_symbols(struct serving *s);
+void wm_pumproc_want_symbols(struct wm_pumproc *p);
 /* Reports why the symbols are missing, if they are. */
-void wm_serving_wait_for_symbols(struct serving *s);
+void wm_pumproc_wait_for_symbols(struct wm_pumproc *p);
 /* Waits for the helper; returns its wait status. */
-int wm_serving_end_symbols(struct serving *s);
+int wm_pumproc_end_symbols(struct wm_pumproc *p);
 
 #endif

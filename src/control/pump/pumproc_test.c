@@ -33,7 +33,7 @@ static pid_t in_child(void (*fn)(void *data), void *data)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		wm_recording_done(&kit.recorder);
+		wm_channel_done(&kit.channel);
 		fn(data);
 		(void)!write(ready[1], "", 1);
 		for (;;)
@@ -55,19 +55,19 @@ static void kill_child(pid_t pid)
 static void the_end_is_told_with_orders_unread(void **state)
 {
 	const struct wm_report done = {.kind = WM_REPORT_DONE};
-	struct wm_recording r;
+	struct wm_channel c;
 	struct wm_report got;
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	r = (struct wm_recording){.channel = pair[0]};
-	assert_int_equal(wm_recording_order(&r, WM_ORDER_STOP), 0);
+	c = (struct wm_channel){.fd = pair[0]};
+	assert_int_equal(wm_channel_order(&c, WM_ORDER_STOP), 0);
 	assert_int_equal(send(pair[1], &done, sizeof(done), 0), sizeof(done));
 	close(pair[1]);
-	assert_int_equal(wm_recording_read(&r, false, &got), 1);
+	assert_int_equal(wm_channel_read(&c, false, &got), 1);
 	assert_int_equal(got.kind, WM_REPORT_DONE);
-	assert_int_equal(wm_recording_read(&r, false, &got), -EPIPE);
-	wm_recording_done(&r);
+	assert_int_equal(wm_channel_read(&c, false, &got), -EPIPE);
+	wm_channel_done(&c);
 }
 
 static void joins_emits_leaves(void **state)
@@ -146,7 +146,7 @@ static void live_process_detaches(void **state)
 	kit_start(WM_POOL_DISCARD);
 	fake_join(&f, WM_POOL_DISCARD);
 	fake_emit(&f, 100);
-	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_STOP), 0);
+	assert_int_equal(wm_channel_order(&kit.channel, WM_ORDER_STOP), 0);
 	fake_await_message(&f, WM_MSG_DETACH);
 	fake_emit(&f, 23);
 	fake_bye(&f);
@@ -190,8 +190,8 @@ static void await_end_of_pump(void)
 	int status;
 
 	for (int i = 0; i < KIT_SECONDS * 100; i++) {
-		if (waitpid(kit.recorder.pid, &status, WNOHANG) == kit.recorder.pid) {
-			kit.recorder.pid = 0;
+		if (waitpid(kit.channel.pid, &status, WNOHANG) == kit.channel.pid) {
+			kit.channel.pid = 0;
 			assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 			return;
 		}
@@ -208,7 +208,7 @@ static void command_dies(void **state)
 	kit_start(WM_POOL_DISCARD);
 	fake_join(&f, WM_POOL_DISCARD);
 	fake_emit(&f, 1000);
-	wm_recording_done(&kit.recorder);
+	wm_channel_done(&kit.channel);
 	fake_await_message(&f, WM_MSG_DETACH);
 	fake_bye(&f);
 	await_end_of_pump();
@@ -226,11 +226,11 @@ static void pump_dies(void **state)
 	kit_start(WM_POOL_DISCARD);
 	fake_join(&f, WM_POOL_DISCARD);
 	kit_await(WM_REPORT_JOINED, &report);
-	kill_child(kit.recorder.pid);
-	kit.recorder.pid = 0;
-	assert_int_equal(wm_recording_read(&kit.recorder, false, &report), -EPIPE);
-	assert_int_equal(wm_recording_read(&kit.recorder, true, &report), 0);
-	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_STOP), -EPIPE);
+	kill_child(kit.channel.pid);
+	kit.channel.pid = 0;
+	assert_int_equal(wm_channel_read(&kit.channel, false, &report), -EPIPE);
+	assert_int_equal(wm_channel_read(&kit.channel, true, &report), 0);
+	assert_int_equal(wm_channel_order(&kit.channel, WM_ORDER_STOP), -EPIPE);
 	fake_await_close(&f);
 	fake_close(&f);
 }
@@ -245,7 +245,7 @@ static void cannot_begin(void **state)
 	close(fd);
 	assert_true(kit_try_start(WM_POOL_DISCARD, &diag) < 0);
 	assert_non_null(strstr(diag.sentence, "Not a directory"));
-	kit.recorder.pid = 0;
+	kit.channel.pid = 0;
 }
 
 /* Nothing is written before a snapshot, which writes the whole buffer. */
@@ -268,7 +268,7 @@ static void snapshot_of_overwrite(void **state)
 	assert_true(kit_stream_bytes() >= 500 * KIT_RECORD);
 
 	fake_emit(&f, 60);
-	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_SNAPSHOT), 0);
+	assert_int_equal(wm_channel_order(&kit.channel, WM_ORDER_SNAPSHOT), 0);
 	kit_await(WM_REPORT_SNAPSHOT, &report);
 	assert_int_equal(report.totals.events, 60); /* contains only new events */
 
@@ -291,7 +291,7 @@ static void overwrite_keeps_the_dead(void **state)
 	if (pid == 0) {
 		struct fake f;
 
-		wm_recording_done(&kit.recorder);
+		wm_channel_done(&kit.channel);
 		fake_join(&f, WM_POOL_OVERWRITE);
 		fake_emit(&f, nr);
 		_exit(0);

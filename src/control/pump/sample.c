@@ -2,7 +2,7 @@
 /*
  * sample.c - samples, and records of tasks' mappings and names, as a source of the pump. The
  * source's options are a struct wm_sampling. Nothing is sampled before the command names the tasks
- * (wm_serving_sample()).
+ * (wm_pumproc_sample()).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct samples {
 static int pump_sample_create(void *options, const struct wm_source_host *host, void **ret,
 			      struct wm_diag *diag)
 {
-	const struct serving *s = host->data;
+	const struct wm_pumproc *p = host->data;
 	struct samples *m = calloc(1, sizeof(*m));
 	int err;
 
@@ -40,8 +40,8 @@ static int pump_sample_create(void *options, const struct wm_source_host *host, 
 	}
 	for (size_t i = 0; i < sizeof(host->ours) / sizeof(host->ours[0]); i++)
 		wm_sample_source_leave_out(m->source, host->ours[i]);
-	if (s->symbols_helper)
-		wm_sample_source_leave_out(m->source, s->symbols_helper);
+	if (p->symbols_helper)
+		wm_sample_source_leave_out(m->source, p->symbols_helper);
 	if (wm_sampling_count(m->sampling))
 		wm_writer_samples(m->writer, wm_sampler_regs(), 0);
 	*ret = m;
@@ -107,16 +107,16 @@ static int pump_sample_begin(struct samples *m, const struct wm_order_sample *o,
 	return err ? err : pump_sample_watch_rings(m);
 }
 
-void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes)
+void wm_pumproc_sample(struct wm_pumproc *p, const struct wm_order_sample *o, size_t bytes)
 {
 	struct wm_report r = {.kind = WM_REPORT_SAMPLING};
 	struct wm_diag diag = {.offset = -1};
-	int err = pump_sample_begin(s->sources[WM_SOURCE_SAMPLES], o, bytes, &diag);
+	int err = pump_sample_begin(p->sources[WM_SOURCE_SAMPLES], o, bytes, &diag);
 
 	r.err = err < 0 ? err : 0;
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s", wm_words_of(r.err, &diag));
-	wm_serving_report(s, &r, true);
-	wm_serving_keep_symbols(s);
+	wm_pumproc_report(p, &r, true);
+	wm_pumproc_keep_symbols(p);
 }
 
 static int pump_sample_do_round(void *source, enum wm_source_round what)
@@ -155,9 +155,9 @@ static void pump_sample_finish(void *source)
 				  t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
 }
 
-void wm_serving_leave_out(struct serving *s, pid_t pid)
+void wm_pumproc_leave_out(struct wm_pumproc *p, pid_t pid)
 {
-	struct samples *m = s->sources[WM_SOURCE_SAMPLES];
+	struct samples *m = p->sources[WM_SOURCE_SAMPLES];
 
 	if (m)
 		wm_sample_source_leave_out(m->source, pid);

@@ -12,87 +12,88 @@ const struct wm_source_ops *const wm_sources[WM_SOURCES_NR] = {WM_SOURCES(OPS_)}
 
 static bool is_full(const void *data)
 {
-	return wm_serving_is_full(data);
+	return wm_pumproc_is_full(data);
 }
 
 static void report(const char *sentence, void *data)
 {
-	wm_serving_trouble(data, "%s", sentence);
+	wm_pumproc_trouble(data, "%s", sentence);
 }
 
-int wm_serving_create_source(struct serving *s, unsigned place, void *options, struct wm_diag *diag)
+int wm_pumproc_create_source(struct wm_pumproc *p, unsigned place, void *options,
+			     struct wm_diag *diag)
 {
 	const struct wm_source_host host = {
-	    .writer = s->writer,
-	    .clock = &s->clock,
-	    .loop = s->loop,
-	    .all = s->o->whose.all,
-	    .pids = s->o->whose.pids,
-	    .nr_pids = s->o->whose.nr_pids,
+	    .writer = p->writer,
+	    .clock = &p->clock,
+	    .loop = p->loop,
+	    .all = p->o->whose.all,
+	    .pids = p->o->whose.pids,
+	    .nr_pids = p->o->whose.nr_pids,
 	    .ours = {getpid(), getppid()},
-	    .words = {report, s},
+	    .words = {report, p},
 	    .is_full = is_full,
-	    .data = s,
+	    .data = p,
 	};
 
-	return wm_sources[place]->create(options, &host, &s->sources[place], diag);
+	return wm_sources[place]->create(options, &host, &p->sources[place], diag);
 }
 
-bool wm_serving_round_sources(struct serving *s, enum wm_source_round what)
+bool wm_pumproc_round_sources(struct wm_pumproc *p, enum wm_source_round what)
 {
 	bool moved = false;
 
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
-		if (s->sources[i])
-			moved |= wm_sources[i]->round(s->sources[i], what) > 0;
+		if (p->sources[i])
+			moved |= wm_sources[i]->round(p->sources[i], what) > 0;
 	return moved;
 }
 
-void wm_serving_follow(struct serving *s, const struct wm_order_follow *o, size_t bytes)
+void wm_pumproc_follow(struct wm_pumproc *p, const struct wm_order_follow *o, size_t bytes)
 {
 	if (bytes != sizeof(*o))
 		return;
-	s->command_pid = o->pid;
+	p->command_pid = o->pid;
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
-		if (s->sources[i] && wm_sources[i]->follow &&
-		    wm_sources[i]->follow(s->sources[i], o->pid))
-			wm_serving_trouble(
-			    s, "out of memory: the command's processes are not followed");
+		if (p->sources[i] && wm_sources[i]->follow &&
+		    wm_sources[i]->follow(p->sources[i], o->pid))
+			wm_pumproc_trouble(
+			    p, "out of memory: the command's processes are not followed");
 }
 
-void wm_serving_stop_sources(struct serving *s)
+void wm_pumproc_stop_sources(struct wm_pumproc *p)
 {
 	for (unsigned i = WM_SOURCES_NR; i-- > 0;)
-		if (s->sources[i])
-			wm_sources[i]->stop(s->sources[i]);
+		if (p->sources[i])
+			wm_sources[i]->stop(p->sources[i]);
 }
 
-void wm_serving_finish_sources(struct serving *s)
+void wm_pumproc_finish_sources(struct wm_pumproc *p)
 {
 	for (unsigned i = WM_SOURCES_NR; i-- > 0;)
-		if (s->sources[i])
-			wm_sources[i]->finish(s->sources[i]);
+		if (p->sources[i])
+			wm_sources[i]->finish(p->sources[i]);
 }
 
-void wm_serving_destroy_sources(struct serving *s)
+void wm_pumproc_destroy_sources(struct wm_pumproc *p)
 {
 	for (unsigned i = WM_SOURCES_NR; i-- > 0;) {
-		if (s->sources[i])
-			wm_sources[i]->destroy(s->sources[i]);
-		s->sources[i] = NULL;
+		if (p->sources[i])
+			wm_sources[i]->destroy(p->sources[i]);
+		p->sources[i] = NULL;
 	}
 }
 
-int wm_serving_account_sources(struct serving *s, struct wm_recording_totals *t)
+int wm_pumproc_account_sources(struct wm_pumproc *p, struct wm_recording_totals *t)
 {
 	int error = 0;
 
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++) {
 		struct wm_source_totals *source = &t->sources[i];
 
-		if (!s->sources[i])
+		if (!p->sources[i])
 			continue;
-		wm_sources[i]->totals(s->sources[i], source);
+		wm_sources[i]->totals(p->sources[i], source);
 		for (unsigned cause = 0; cause < WM_LOST_NR; cause++)
 			t->lost[cause] += source->lost[cause];
 		if (!error)

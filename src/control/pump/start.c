@@ -16,7 +16,7 @@
 
 #include "control/pump/pumproc_int.h"
 
-static int pump_recording_by_value(const void *a, const void *b)
+static int pump_start_by_value(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
@@ -31,7 +31,7 @@ static void close_others(int *keep, size_t nr)
 {
 	unsigned next = 3;
 
-	qsort(keep, nr, sizeof(*keep), pump_recording_by_value);
+	qsort(keep, nr, sizeof(*keep), pump_start_by_value);
 	for (size_t i = 0; i < nr; i++) {
 		if (keep[i] < (int)next)
 			continue;
@@ -103,7 +103,7 @@ static int add_fds_of_sources(struct fds *to, const struct wm_recording_options 
 	return err;
 }
 
-static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
+static void __attribute__((noreturn)) run_pumproc(const struct wm_recording_options *o, int channel)
 {
 	const int always[] = {channel, o->session->dirfd, o->session->listen_fd,
 			      o->session->lock_fd, o->live_bytes ? o->live_lock_fd : channel};
@@ -116,12 +116,12 @@ static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_opti
 		_exit(1);
 	close_others(keep.fds, keep.nr);
 	free(keep.fds);
-	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
+	_exit(wm_pumproc_main(o, channel) < 0 ? 1 : 0);
 }
 
 /*
- * Forks the pump. Signals are blocked, so that no handler of the command runs in the pump before it
- * is reset. Only this thread of the host exists in the child, and locks that other threads held
+ * Forks the process. Signals are blocked, so that no handler of the command runs in the pump before
+ * it is reset. Only this thread of the host exists in the child, and locks that other threads held
  * stay locked. The C library resets the locks of its allocator and its streams, but not that of its
  * calendar functions; so the pump must not call those (wm_moment_print_utc() does not), load a
  * library, or look up names of users or hosts. record_test.c of room api tests this, with threads
@@ -136,45 +136,45 @@ static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid == 0)
-		be_the_pump(o, channel);
+		run_pumproc(o, channel);
 	pid = pid < 0 ? -errno : pid;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
 
-static void pump_recording_reap(pid_t pid)
+static void pump_start_reap(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
-		       struct wm_diag *diag)
+int wm_pumproc_start(const struct wm_recording_options *o, struct wm_channel *ret,
+		     struct wm_diag *diag)
 {
-	struct wm_recording r;
+	struct wm_channel c;
 	struct wm_report report;
 	int pair[2], got;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	r = (struct wm_recording){.channel = pair[0]};
-	r.pid = fork_quietly(o, pair[1]);
-	if (r.pid < 0) {
+	c = (struct wm_channel){.fd = pair[0]};
+	c.pid = fork_quietly(o, pair[1]);
+	if (c.pid < 0) {
 		close(pair[0]);
 		close(pair[1]);
-		return r.pid;
+		return c.pid;
 	}
 	close(pair[1]);
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
 		if (o->sources[i] && wm_sources[i]->forked)
 			wm_sources[i]->forked(o->sources[i]);
-	got = wm_recording_read(&r, true, &report);
+	got = wm_channel_read(&c, true, &report);
 	if (got == 1 && report.kind == WM_REPORT_READY) {
-		*ret = r;
+		*ret = c;
 		return 0;
 	}
-	wm_recording_done(&r);
-	pump_recording_reap(r.pid);
+	wm_channel_done(&c);
+	pump_start_reap(c.pid);
 	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
 		return wm_diag_set(diag, -ECHILD, NULL, -1,
 				   "the pump process exited before it was ready");

@@ -42,95 +42,95 @@ static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 	_exit(-err);
 }
 
-static void say_no_symbols(struct serving *s, const char *why)
+static void say_no_symbols(struct wm_pumproc *p, const char *why)
 {
-	wm_serving_trouble(
-	    s,
+	wm_pumproc_trouble(
+	    p,
 	    "the kernel's symbols are not in the trace (%s): its functions are shown "
 	    "as addresses",
 	    why);
 }
 
-static void start_helper(struct serving *s)
+static void start_helper(struct wm_pumproc *p)
 {
 	int gate[2];
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0) {
-		say_no_symbols(s, wm_diag_errno(-errno));
+		say_no_symbols(p, wm_diag_errno(-errno));
 		return;
 	}
 	pid = fork();
 	if (pid == 0)
-		be_the_helper(s->o->dir, gate[0]);
+		be_the_helper(p->o->dir, gate[0]);
 	if (pid < 0)
-		say_no_symbols(s, wm_diag_errno(-errno));
+		say_no_symbols(p, wm_diag_errno(-errno));
 	(void)close(gate[0]);
 	if (pid < 0) {
 		(void)close(gate[1]);
 		return;
 	}
-	s->symbols_helper = pid;
-	s->symbols_gate = gate[1];
-	if (s->kernel_events) /* not every kernel can exclude it; see wm_instance_exclude() */
-		(void)wm_recorder_kernel_exclude(s->kernel_events, &pid, 1);
-	s->symbols_begun = true;
-	wm_serving_leave_out(s, pid);
+	p->symbols_helper = pid;
+	p->symbols_gate = gate[1];
+	if (p->kernel_events) /* not every kernel can exclude it; see wm_instance_exclude() */
+		(void)wm_recorder_kernel_exclude(p->kernel_events, &pid, 1);
+	p->symbols_begun = true;
+	wm_pumproc_leave_out(p, pid);
 }
 
 /*
  * Forks a helper process: reading and compressing the symbols takes longer than the pump may leave
  * its rings unread. The pump waits for the helper at the end.
  */
-void wm_serving_prepare_symbols(struct serving *s)
+void wm_pumproc_prepare_symbols(struct wm_pumproc *p)
 {
-	const struct wm_sampling *sampling = s->o->sources[WM_SOURCE_SAMPLES];
+	const struct wm_sampling *sampling = p->o->sources[WM_SOURCE_SAMPLES];
 
 	/* The reader of a live trace uses the symbols of the running kernel. */
-	if (!s->o->live_bytes &&
+	if (!p->o->live_bytes &&
 	    ((sampling && wm_sampling_count(sampling)) ||
-	     (s->kernel_events && wm_recorder_kernel_show_symbols(s->kernel_events))))
-		start_helper(s);
+	     (p->kernel_events && wm_recorder_kernel_show_symbols(p->kernel_events))))
+		start_helper(p);
 }
 
 /* Ignores EPIPE: waitpid() reports that the helper was killed. */
-void wm_serving_keep_symbols(struct serving *s)
+void wm_pumproc_keep_symbols(struct wm_pumproc *p)
 {
-	if (s->symbols_helper)
-		(void)send(s->symbols_gate, "", 1, MSG_NOSIGNAL);
+	if (p->symbols_helper)
+		(void)send(p->symbols_gate, "", 1, MSG_NOSIGNAL);
 }
 
-void wm_serving_want_symbols(struct serving *s)
+void wm_pumproc_want_symbols(struct wm_pumproc *p)
 {
-	if (s->symbols_begun)
+	if (p->symbols_begun)
 		return;
-	wm_serving_prepare_symbols(s);
-	wm_serving_keep_symbols(s);
+	wm_pumproc_prepare_symbols(p);
+	wm_pumproc_keep_symbols(p);
 }
 
-int wm_serving_end_symbols(struct serving *s)
+int wm_pumproc_end_symbols(struct wm_pumproc *p)
 {
 	int status = 0;
 
-	if (!s->symbols_helper)
+	if (!p->symbols_helper)
 		return 0;
-	(void)close(s->symbols_gate);
-	while (waitpid(s->symbols_helper, &status, 0) < 0 && errno == EINTR)
+	(void)close(p->symbols_gate);
+	while (waitpid(p->symbols_helper, &status, 0) < 0 && errno == EINTR)
 		;
-	s->symbols_helper = 0;
+	p->symbols_helper = 0;
 	return status;
 }
 
-void wm_serving_wait_for_symbols(struct serving *s)
+void wm_pumproc_wait_for_symbols(struct wm_pumproc *p)
 {
-	int status = wm_serving_end_symbols(s);
+	int status = wm_pumproc_end_symbols(p);
 
 	if (WIFSIGNALED(status))
-		say_no_symbols(s, "the process that writes them was killed");
+		say_no_symbols(p, "the process that writes them was killed");
 	else if (WEXITSTATUS(status))
-		say_no_symbols(s,
+		say_no_symbols(p,
 			       WEXITSTATUS(status) == EACCES
 				   ? "the kernel hides them: run as root; see kernel.kptr_restrict"
 				   : wm_diag_errno(-WEXITSTATUS(status)));
-	wm_writer_kernel_adopt(s->writer);
+	wm_writer_kernel_adopt(p->writer);
 }

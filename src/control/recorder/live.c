@@ -174,7 +174,7 @@ void wm_live_options(const struct wm_live *l, struct wm_recording_options *o)
 
 /* --- batches --------------------------------------------------------------------------------- */
 
-int wm_live_look(struct wm_live *l, struct wm_recording *r)
+int wm_live_look(struct wm_live *l, struct wm_channel *c)
 {
 	struct wm_growing_totals t = {0};
 	int err;
@@ -183,7 +183,7 @@ int wm_live_look(struct wm_live *l, struct wm_recording *r)
 		return -EALREADY;
 	if (l->growing)
 		wm_growing_totals(l->growing, &t);
-	err = wm_recording_look(r, t.freed);
+	err = wm_channel_look(c, t.freed);
 	l->asked = !err;
 	return err;
 }

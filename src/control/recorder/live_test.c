@@ -39,10 +39,10 @@ static int teardown(void **state)
 {
 	int err;
 
-	if (kit.recorder.pid > 0) {
-		wm_recording_done(&kit.recorder);
-		(void)waitpid(kit.recorder.pid, NULL, 0);
-		kit.recorder.pid = 0;
+	if (kit.channel.pid > 0) {
+		wm_channel_done(&kit.channel);
+		(void)waitpid(kit.channel.pid, NULL, 0);
+		kit.channel.pid = 0;
 	}
 	wm_live_destroy(kit.live);
 	kit.live = NULL;
@@ -81,8 +81,8 @@ static bool batch(struct heard *h, struct wm_report *ret)
 	struct wm_report report;
 	int got;
 
-	assert_int_equal(wm_live_look(kit.live, &kit.recorder), 0);
-	assert_int_equal(wm_live_look(kit.live, &kit.recorder), -EALREADY);
+	assert_int_equal(wm_live_look(kit.live, &kit.channel), 0);
+	assert_int_equal(wm_live_look(kit.live, &kit.channel), -EALREADY);
 	kit_await(WM_REPORT_LOOKED, &report);
 	got = wm_live_take(kit.live, &report, &diag);
 	if (got < 0)
@@ -300,7 +300,7 @@ static void what_is_not_asked_for_is_counted(void **state)
 	join(&f);
 	(void)fake_emit(&f, 100);
 	let_them_age();
-	assert_int_equal(wm_live_look(kit.live, &kit.recorder), 0);
+	assert_int_equal(wm_live_look(kit.live, &kit.channel), 0);
 	kit_await(WM_REPORT_LOOKED, &report);
 	assert_int_equal(wm_live_take(kit.live, &report, &diag), 1);
 	while (nr < 30 && wm_live_next(kit.live, &e) == 1)
@@ -382,7 +382,7 @@ static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		start_live(0);
 		folder_of_live(text, sizeof(text));
-		(void)!write(said[1], &kit.recorder.pid, sizeof(kit.recorder.pid));
+		(void)!write(said[1], &kit.channel.pid, sizeof(kit.channel.pid));
 		(void)!write(said[1], text, sizeof(text));
 		for (;;)
 			pause();

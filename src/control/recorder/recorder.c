@@ -27,8 +27,8 @@ struct wm_recorder {
 	struct wm_recorder_plan plan;
 	struct wm_loop *loop;
 	struct wm_session session;
-	struct wm_recording pump;
-	struct wm_watch *channel;
+	struct wm_channel channel;
+	struct wm_watch *channel_watch;
 	struct wm_recorder_targets *targets;
 	enum phase phase;
 	bool sampling;   /* sampling has started, or was refused */
@@ -114,7 +114,7 @@ static void on_channel(int fd, uint32_t events, void *data)
 	(void)events;
 	if (r->pump_ended)
 		return;
-	while ((got = wm_recording_read(&r->pump, false, &report)) > 0)
+	while ((got = wm_channel_read(&r->channel, false, &report)) > 0)
 		recorder_on_report(r, &report);
 	if (got == 0 && !r->done)
 		return;
@@ -135,13 +135,13 @@ static void recorder_on_command_end(void *data)
 static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom *whom)
 {
 	struct wm_report report;
-	int err = wm_recording_sample(&r->pump, whom);
+	int err = wm_channel_sample(&r->channel, whom);
 
 	if (err == -E2BIG)
 		say_unsampled(r, "more than 32768 threads; use -a to sample the whole machine");
 	else if (err < 0)
 		say_unsampled(r, wm_diag_errno(err));
-	while (err == 0 && !r->sampling && wm_recording_read(&r->pump, true, &report) > 0)
+	while (err == 0 && !r->sampling && wm_channel_read(&r->channel, true, &report) > 0)
 		recorder_on_report(r, &report);
 }
 
@@ -170,7 +170,7 @@ static void follow_command(struct wm_recorder *r, pid_t pid)
 	if (err) /* CMD is released even after an error */
 		wm_words_say(r->plan.words, "%s", wm_words_of(err, &diag));
 	/* Failure ignored: the channel reports when the pump has exited. */
-	(void)wm_recording_follow(&r->pump, pid);
+	(void)wm_channel_follow(&r->channel, pid);
 	if (r->plan.events->sampling)
 		begin_sampling(r, &whom);
 }
@@ -264,7 +264,7 @@ static int start_pump(struct wm_recorder *r, struct wm_diag *diag)
 	if (!err)
 		err = wm_rules_write(p->events->rules, r->session.dirfd, r->session.file_mode);
 	if (!err)
-		err = wm_recording_start(&o, &r->pump, diag);
+		err = wm_pumproc_start(&o, &r->channel, diag);
 	return err;
 }
 
@@ -292,14 +292,14 @@ int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder *
 	*r = (struct wm_recorder){
 	    .plan = *plan,
 	    .session = {.dirfd = -1, .listen_fd = -1, .lock_fd = -1},
-	    .pump = {.channel = -1},
+	    .channel = {.fd = -1},
 	    .command = {.status = -1},
 	};
 	err = start_pump(r, diag);
 	if (!err)
 		err = wm_loop_create(&r->loop);
 	if (!err)
-		err = wm_loop_fd(r->loop, r->pump.channel, EPOLLIN, on_channel, r, &r->channel);
+		err = wm_loop_fd(r->loop, r->channel.fd, EPOLLIN, on_channel, r, &r->channel_watch);
 	if (err) {
 		wm_recorder_destroy(r);
 		return fail_start(plan, err, diag);
@@ -319,7 +319,7 @@ static int recorder_begin(struct wm_recorder *r, struct wm_diag *diag)
 	int err = 0;
 
 	if (p->events->kernel)
-		err = wm_recorder_follow_running(p, r->pump.pid, diag);
+		err = wm_recorder_follow_running(p, r->channel.pid, diag);
 	if (!err && p->events->sampling && (p->all || p->nr_pids))
 		err = sample_running(r);
 	if (!err)
@@ -348,7 +348,7 @@ void wm_recorder_end(struct wm_recorder *r)
 		return;
 	r->phase = ENDING;
 	/* Failure ignored: the channel reports when the pump has exited. */
-	(void)wm_recording_order(&r->pump, WM_ORDER_STOP);
+	(void)wm_channel_order(&r->channel, WM_ORDER_STOP);
 }
 
 static void say_lost(const struct wm_recorder *r, int status)
@@ -358,7 +358,7 @@ static void say_lost(const struct wm_recorder *r, int status)
 	wm_words_say(r->plan.words,
 		     "the pump process (%d) ended early, %s %d: recording has stopped; "
 		     "the data written until then is in '%s'",
-		     (int)r->pump.pid, killed ? "by signal" : "with status",
+		     (int)r->channel.pid, killed ? "by signal" : "with status",
 		     killed ? WTERMSIG(status) : WEXITSTATUS(status),
 		     r->plan.dir ? r->plan.dir : "memory");
 }
@@ -367,10 +367,10 @@ static void finish_pump(struct wm_recorder *r)
 {
 	int status = 0;
 
-	wm_watch_remove(r->channel);
-	r->channel = NULL;
-	wm_recording_done(&r->pump);
-	while (waitpid(r->pump.pid, &status, 0) < 0 && errno == EINTR)
+	wm_watch_remove(r->channel_watch);
+	r->channel_watch = NULL;
+	wm_channel_done(&r->channel);
+	while (waitpid(r->channel.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	r->phase = OVER;
 	if (r->is_lost)
@@ -449,8 +449,8 @@ void wm_recorder_destroy(struct wm_recorder *r)
 		return;
 	wm_recorder_targets_done(r->targets);
 	wm_loop_destroy(r->loop);
-	wm_recording_done(&r->pump);
-	while (r->pump.pid && r->phase != OVER && waitpid(r->pump.pid, NULL, 0) < 0 &&
+	wm_channel_done(&r->channel);
+	while (r->channel.pid && r->phase != OVER && waitpid(r->channel.pid, NULL, 0) < 0 &&
 	       errno == EINTR)
 		;
 	wm_session_remove(&r->session);
@@ -462,12 +462,12 @@ void wm_recorder_destroy(struct wm_recorder *r)
 
 int wm_recorder_snapshot(struct wm_recorder *r)
 {
-	return wm_recording_order(&r->pump, WM_ORDER_SNAPSHOT);
+	return wm_channel_order(&r->channel, WM_ORDER_SNAPSHOT);
 }
 
 int wm_recorder_look(struct wm_recorder *r)
 {
-	return wm_live_look(r->plan.live, &r->pump);
+	return wm_live_look(r->plan.live, &r->channel);
 }
 
 struct wm_loop *wm_recorder_loop(struct wm_recorder *r)

@@ -459,7 +459,7 @@ static void every_offence(void **state)
 	emitted += fake_emit(&neighbour, 100);
 	while (!kit_stream_bytes())
 		usleep(10000); /* the lane of the program is open from now on */
-	files = open_files_of(kit.recorder.pid);
+	files = open_files_of(kit.channel.pid);
 	for (size_t i = 0; i < NR(offences); i++) {
 		struct fake f;
 
@@ -473,7 +473,7 @@ static void every_offence(void **state)
 		if (!fake_is_connected(&neighbour))
 			fail_msg("%s: the neighbour was quarantined, too", offences[i].name);
 		if (offences[i].commit != scribbled_pool && /* its lanes stay open */
-		    settled_files(kit.recorder.pid, files) > files)
+		    settled_files(kit.channel.pid, files) > files)
 			fail_msg("%s: the pump kept a descriptor", offences[i].name);
 		emitted += fake_emit(&neighbour, 100);
 	}
@@ -547,9 +547,9 @@ static void set_file_limit(rlim_t limit)
 {
 	struct rlimit l;
 
-	assert_int_equal(prlimit(kit.recorder.pid, RLIMIT_NOFILE, NULL, &l), 0);
+	assert_int_equal(prlimit(kit.channel.pid, RLIMIT_NOFILE, NULL, &l), 0);
 	l.rlim_cur = limit < l.rlim_max ? limit : l.rlim_max;
-	assert_int_equal(prlimit(kit.recorder.pid, RLIMIT_NOFILE, &l, NULL), 0);
+	assert_int_equal(prlimit(kit.channel.pid, RLIMIT_NOFILE, &l, NULL), 0);
 }
 
 /* The error is reported at once and in the totals, apart from the limits of the pump process. */
@@ -561,7 +561,7 @@ static void no_descriptors(void **state)
 
 	(void)state;
 	kit_start(WM_POOL_DISCARD);
-	set_file_limit(open_files_of(kit.recorder.pid) + 8);
+	set_file_limit(open_files_of(kit.channel.pid) + 8);
 	for (int i = 0; i < CROWD; i++) {
 		socks[i] = wm_session_connect(kit.session.path);
 		assert_true(socks[i] >= 0);
