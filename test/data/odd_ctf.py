@@ -78,6 +78,9 @@ fields("outer-tag", "enum : u8 { A, B } t; struct { struct { variant <t> { u8 A;
 fields("aligned", "u8 a; struct { u8 x; } align(64) s; struct { } align(32) e; u8 b;", b"\1......." + b"\2...\3")
 fields("floats", "floating_point { exp_dig = 11; mant_dig = 53; align = 8; } a[6];",
        struct.pack("<6d", float("inf"), float("-inf"), float("nan"), -0.0, 1e-310, 1e22))
+fields("char-base", "integer { size = 8; align = 8; base = 'x'; } x;", b"\x12")
+fields("env-keywords", "u8 x;", b"a", "env { string = \"a\"; integer = 3; struct = \"x\"; a = 'x'; b = '\\n'; };"
+       "clock { name = a; freq = 1; string = \"x\"; }; callsite { name = \"x\"; struct = \"s\"; };")
 for tag in range(3):
     fields("variant-%d" % tag, "enum : u8 { A, B, C } t; " + VARIANT, bytes([tag]) + b"ab\0c"[: 2 + 2 * (tag == 1)] +
            (b"" if tag < 2 else b"\0z"))

@@ -41,6 +41,12 @@ static const struct {
      BYTES(0, 0x70), "refused: the byte order changes within a byte, at b"},
     {HEAD("le") FIELDS("enum : integer { size = 16; byte_order = be; } { A = 258 } a;"),
      BYTES(1, 2), "a=258\n"},
+    /* Characters are numbers. */
+    {HEAD("le")
+	 FIELDS("enum : u8 { A = '\\n', B = '\\'' ... '\\x29', C = '\\0' } e[2]; u8 y['\\2'];"),
+     BYTES('\n', 0x28, 1, 2), "e=(10 40) y=(1 2)\n"},
+    {HEAD("le") FIELDS("u8 y[''];"), BYTES(1), "refused: not a character constant"},
+    {HEAD("le") FIELDS("u8 y['\n'];"), BYTES(1), "refused: not a character constant"},
     /* A number that spans nine bytes because one bit precedes it. */
     {HEAD("le") FIELDS("integer { size = 1; } a; integer { size = 64; align = 1; } b;"
 		       "integer { size = 7; } c;"),

@@ -296,18 +296,20 @@ static void tsdl_lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 static void tsdl_lex_char(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	unsigned char c = peek(l, 1);
+	bool is_one = c && c != '\n' && c != '\'';
 	size_t n = 1;
 
 	if (c == '\\') {
 		n = unescape_one(l->text + l->at + 2, l->bytes - l->at - 2, &c);
 		n += n != 0;
 	}
-	if (!n || c == '\n' || peek(l, 1 + n) != '\'') {
+	if (!n || !is_one || peek(l, 1 + n) != '\'') {
 		(void)wm_tsdl_fail(l, t, -EBADMSG, "not a character constant");
 		return;
 	}
 	t->kind = WM_TSDL_NUMBER;
 	t->number = c;
+	t->is_char = true;
 	tsdl_lex_skip(l, n + 2);
 }
 

@@ -65,6 +65,7 @@ struct wm_tsdl_token {
 	int kind;         /* a character, enum wm_tsdl_kind or wm_tsdl_keyword */
 	const char *text; /* NAME, STRING, keywords: NUL-terminated; else NULL */
 	uint64_t number;
+	bool is_char;          /* NUMBER: a character constant */
 	uint32_t line, column; /* counted from 1; columns in bytes */
 	int64_t offset;
 };

@@ -37,11 +37,14 @@ static void set_base(struct tsdl *p, const struct wm_tsdl_value *v, struct wm_ct
 	    {2, {"binary", "b"}},
 	};
 
-	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
-		bool same = v->kind == TSDL_NUMBER && !v->negative && v->number == bases[i].base;
+	const char letter[2] = {v->at.is_char ? (char)v->number : '\0', '\0'};
+	const char *text = v->at.is_char ? letter : v->kind == TSDL_NUMBER ? NULL : v->text;
 
-		for (size_t w = 0; v->kind != TSDL_NUMBER && bases[i].words[w]; w++)
-			same |= !strcmp(bases[i].words[w], v->text);
+	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
+		bool same = v->kind == TSDL_NUMBER && !text && !v->negative && v->number == bases[i].base;
+
+		for (size_t w = 0; text && bases[i].words[w]; w++)
+			same |= !strcmp(bases[i].words[w], text);
 		if (same) {
 			t->base = bases[i].base;
 			return;

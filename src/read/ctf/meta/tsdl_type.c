@@ -486,6 +486,17 @@ static void type_definition(struct tsdl *p)
 	} while (!p->lexer.err && wm_tsdl_accept(p, ','));
 }
 
+/* Returns whether the token is the name of an attribute: "string = ...". */
+static bool is_attribute(const struct tsdl *p)
+{
+	struct wm_tsdl_lexer ahead = p->lexer;
+	struct wm_tsdl_token next;
+
+	ahead.diag = NULL;
+	wm_tsdl_next(&ahead, &next);
+	return next.kind == '=';
+}
+
 bool wm_tsdl_is_declaration(const struct tsdl *p)
 {
 	switch (p->token.kind) {
@@ -497,7 +508,7 @@ bool wm_tsdl_is_declaration(const struct tsdl *p)
 	case WM_TSDL_INTEGER:
 	case WM_TSDL_FLOATING:
 	case WM_TSDL_STRING_TYPE:
-		return true;
+		return !is_attribute(p);
 	default:
 		return false;
 	}
