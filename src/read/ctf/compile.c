@@ -271,15 +271,33 @@ static uint16_t compile_role_of(const struct wm_ctf_compiler *c, const struct wm
 		   : 0;
 }
 
+/* Makes nodes for the members or options of a node. */
+static bool compile_parts(struct wm_ctf_compiler *c, struct wm_ctf_node *node)
+{
+	struct wm_arena *nodes = &c->nodes[c->scope >= WM_CTF_EVENT_CONTEXT];
+
+	node->parts = wm_arena_array(nodes, node->type->nr_members + 1, sizeof(*node->parts));
+	return node->parts;
+}
+
+/*
+ * Returns the slot for a field without a name: an option, an optional value, an element. In CTF 2
+ * it can have a role.
+ */
+static uint16_t compile_inner_role(const struct wm_ctf_compiler *c, struct wm_ctf_type *t)
+{
+	const struct wm_ctf_member m = {.name = "", .raw = "", .type = t};
+
+	return c->m->major == 2 ? (uint16_t)wm_ctf_member_role(c->m, c->scope, &m) : 0;
+}
+
 static void compile_members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,
 			    const struct wm_type *shape, struct wm_ctf_node *node)
 {
 	bool is_root = node == c->roots[c->scope];
 	uint32_t shown = 0;
 
-	node->parts = wm_arena_array(&c->nodes[c->scope >= WM_CTF_EVENT_CONTEXT], t->nr_members + 1,
-				     sizeof(*node->parts));
-	if (!node->parts) {
+	if (!compile_parts(c, node)) {
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		return;
 	}
@@ -439,6 +457,7 @@ static void loop(struct wm_ctf_compiler *c, const struct field *f)
 	wm_ctf_place_unknown(c, 1);
 	min_bits = c->min_bits;
 	element.node = inner_node(c, f);
+	element.role = compile_inner_role(c, t->element);
 	wm_ctf_align(c, t->element->align);
 	if (element.node)
 		compile_field(c, &element);
@@ -457,7 +476,7 @@ static void compile_list(struct wm_ctf_compiler *c, const struct field *f)
 {
 	if (f->type->text || f->type->blob)
 		compile_span(c, f);
-	else if (compile_is_plain(f->type))
+	else if (compile_is_plain(f->type) && !compile_inner_role(c, f->type->element))
 		plain_list(c, f);
 	else
 		loop(c, f);
@@ -485,9 +504,10 @@ static uint32_t compile_option(struct wm_ctf_compiler *c, const struct field *f,
 
 	if (f->member)
 		one.member = &f->member->type->members[i];
-	one.node = inner_node(c, f);
-	if (one.node)
-		compile_field(c, &one);
+	one.role = compile_inner_role(c, f->type->members[i].type);
+	one.node = f->node->inner = &f->node->parts[i];
+	f->node->nr_parts = i + 1;
+	compile_field(c, &one);
 	f->node->inner = NULL;
 	wm_ctf_end_run(c);
 	(void)wm_ctf_emit(c, WM_CTF_OP_JUMP, NULL);
@@ -510,7 +530,7 @@ static void compile_variant(struct wm_ctf_compiler *c, const struct field *f)
 	uint64_t bits = c->min_bits, min_bits = UINT64_MAX;
 	struct wm_ctf_op *op;
 
-	if (!choice || !begins) {
+	if (!choice || !begins || !compile_parts(c, f->node)) {
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		free(begins);
 		return;
@@ -562,6 +582,7 @@ static void compile_optional(struct wm_ctf_compiler *c, const struct field *f)
 	c->nr_jumps++;
 	if (f->member)
 		inner.member = &f->member->type->element;
+	inner.role = compile_inner_role(c, t->element);
 	inner.node = inner_node(c, f);
 	if (inner.node)
 		compile_field(c, &inner);

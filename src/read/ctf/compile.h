@@ -18,8 +18,9 @@ struct wm_ctf_node {
 	const struct wm_ctf_type *type;
 	/* the operation that decodes a number; UINT32_MAX for other types */
 	uint32_t op;
-	uint32_t nr_parts;         /* STRUCT: members compiled, including the one being compiled */
-	struct wm_ctf_node *parts; /* STRUCT: its members */
+	/* STRUCT, VARIANT: members or options compiled, including the one being compiled */
+	uint32_t nr_parts;
+	struct wm_ctf_node *parts; /* STRUCT, VARIANT: its members or options */
 	/* list, variant, optional: the node currently compiled inside it */
 	struct wm_ctf_node *inner;
 };
@@ -41,8 +42,10 @@ struct wm_ctf_compiler {
 	uint32_t nr_ops, room_ops, max_ops;
 	struct wm_ctf_op trash; /* after an error, operations are written here and never read */
 	uint32_t nr_slots, max_slots;
-	uint32_t event_op; /* first operation of the event; lower ones are the stream's */
-	bool keeps_slots;  /* a field of the stream got a slot because an event refers to it */
+	uint64_t nr_steps;  /* nodes looked at to find the fields that references name */
+	uint32_t nr_merged; /* pairs of slots that became one */
+	uint32_t event_op;  /* first operation of the event; lower ones are the stream's */
+	bool keeps_slots;   /* a field of the stream got a slot because an event refers to it */
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
 	bool is_own;         /* waymark wrote the trace: a context "cpu" is the processor */

@@ -13,6 +13,8 @@
 
 #define NONE UINT32_MAX
 
+#define MERGED_MAX 256u /* each looks at all operations */
+
 /* --- the field that a reference names ------------------------------------------------- */
 
 /*
@@ -27,38 +29,17 @@ static struct wm_ctf_node *compile_ref_part(const struct wm_ctf_node *n, const c
 	return NULL;
 }
 
-/* Descends through lists, variants and optionals to the node that is currently compiled. */
-static struct wm_ctf_node *compile_ref_descend(struct wm_ctf_node *n, const char *const *names,
-					       uint32_t nr_names)
-{
-	for (uint32_t i = 0; i < nr_names && n; i++) {
-		while (n && n->type->kind != WM_CTF_STRUCT)
-			n = n->inner;
-		n = n && names[i] ? compile_ref_part(n, names[i]) : NULL;
-	}
-	while (n && n->op == NONE && n->type->kind == WM_CTF_OPTIONAL && n->inner)
-		n = n->inner;
-	return n;
-}
-
-static struct wm_ctf_node *compile_ref_outwards(const struct wm_ctf_compiler *c,
-						const struct wm_ctf_ref *ref)
-{
-	const char *const *names = ref->names;
-	uint32_t nr_names = ref->nr_names, depth = c->nr_frames;
-
-	for (; nr_names && !*names && depth; names++, nr_names--)
-		depth--;
-	for (; nr_names && depth; depth--) {
-		struct wm_ctf_node *n = compile_ref_part(c->frames[depth - 1], names[0]);
-
-		if (n && n->nr_parts + (n->op != NONE))
-			return compile_ref_descend(n, names + 1, nr_names - 1);
-		if (c->m->major == 2)
-			break;
-	}
-	return NULL;
-}
+/*
+ * The fields that a reference names. There are several when its path goes through a variant that
+ * was decoded before: one for each option, and the value is that of the option that was chosen.
+ */
+struct targets {
+	struct wm_ctf_compiler *c;
+	const struct wm_ctf_type *owner;
+	const struct wm_ctf_node *first;
+	uint32_t nr;
+	bool is_bad; /* an option has no such field, or one that does not suit */
+};
 
 static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
 {
@@ -67,44 +48,134 @@ static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct w
 	return t->kind != WM_CTF_FLOAT;
 }
 
+/*
+ * Makes one slot of two. Their values never exist at the same time: they are in different options.
+ * Slots of an event are used again in the next one, so only operations from `at` on are changed.
+ */
+static void merge_slots(struct wm_ctf_compiler *c, uint32_t at, uint16_t from, uint16_t to)
+{
+	if (c->nr_merged++ == MERGED_MAX) {
+		(void)wm_ctf_compile_fail(c, NULL, -E2BIG,
+					  "more than %u references into variants that share fields",
+					  MERGED_MAX);
+		return;
+	}
+	for (; at < c->nr_ops; at++)
+		if (c->ops[at].slot == from)
+			c->ops[at].slot = to;
+}
+
+static void take_target(struct targets *t, const struct wm_ctf_node *n)
+{
+	struct wm_ctf_compiler *c = t->c;
+	struct wm_ctf_op *op, *first;
+
+	if (!n || n->op == NONE || !compile_ref_may_give(t->owner, n->type) ||
+	    (t->first && t->first->type->is_signed != n->type->is_signed)) {
+		t->is_bad = true;
+		return;
+	}
+	op = &c->ops[n->op];
+	if (!t->nr++) {
+		t->first = n;
+		return;
+	}
+	first = &c->ops[t->first->op];
+	if (!first->slot && !op->slot)
+		first->slot = (uint16_t)c->nr_slots++;
+	if (!first->slot)
+		first->slot = op->slot;
+	else if (op->slot && op->slot != first->slot)
+		merge_slots(c, n->op < c->event_op ? 0 : c->event_op, op->slot, first->slot);
+	op->slot = first->slot;
+	c->keeps_slots |= n->op < c->event_op || t->first->op < c->event_op;
+}
+
+/*
+ * Descends by names. In a list, a variant or an optional that is being compiled, goes on with the
+ * node inside it; in a variant that is complete, with every option.
+ */
+static void compile_ref_descend(struct targets *t, const struct wm_ctf_node *n,
+				const char *const *names, uint32_t nr_names)
+{
+	for (;;) {
+		if (++t->c->nr_steps > WM_CTF_WALK_MAX)
+			t->is_bad = true;
+		if (!n || t->is_bad)
+			break;
+		if (n->type->kind == WM_CTF_STRUCT && nr_names) {
+			n = *names ? compile_ref_part(n, *names) : NULL;
+			names++;
+			nr_names--;
+		} else if (n->op == NONE && n->inner) {
+			n = n->inner;
+		} else if (n->type->kind == WM_CTF_VARIANT && n->nr_parts == n->type->nr_members) {
+			for (uint32_t i = 0; i < n->nr_parts; i++)
+				compile_ref_descend(t, &n->parts[i], names, nr_names);
+			return;
+		} else {
+			break;
+		}
+	}
+	take_target(t, nr_names ? NULL : n);
+}
+
+static void compile_ref_outwards(struct targets *t, const struct wm_ctf_ref *ref)
+{
+	const struct wm_ctf_compiler *c = t->c;
+	const char *const *names = ref->names;
+	uint32_t nr_names = ref->nr_names, depth = c->nr_frames;
+
+	for (; nr_names && !*names && depth; names++, nr_names--)
+		depth--;
+	for (; nr_names && depth; depth--) {
+		struct wm_ctf_node *n = compile_ref_part(c->frames[depth - 1], names[0]);
+
+		if (n && n->nr_parts + (n->op != NONE)) {
+			compile_ref_descend(t, n, names + 1, nr_names - 1);
+			return;
+		}
+		if (c->m->major == 2)
+			break;
+	}
+}
+
 uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type *owner,
 			    const struct wm_ctf_type **ret_type)
 {
 	const struct wm_ctf_ref *ref = &owner->ref;
+	struct targets t = {.c = c, .owner = owner};
 	enum wm_ctf_scope scope;
 	uint32_t used = wm_ctf_ref_scope(ref, &scope);
-	struct wm_ctf_node *n;
 	struct wm_ctf_op *op;
 
 	if (c->err)
 		return 0;
+	if (c->nr_slots == WM_CTF_SLOTS_MAX) {
+		(void)wm_ctf_compile_fail(c, ref, -E2BIG, "more than %u lengths and tags",
+					  WM_CTF_SLOTS_MAX);
+		return 0;
+	}
 	if (scope == WM_CTF_RELATIVE)
-		n = compile_ref_outwards(c, ref);
-	else
-		n = c->roots[scope] ? compile_ref_descend(c->roots[scope], ref->names + used,
-							  ref->nr_names - used)
-				    : NULL;
-	if (!n || n->op == NONE || !compile_ref_may_give(owner, n->type)) {
+		compile_ref_outwards(&t, ref);
+	else if (c->roots[scope])
+		compile_ref_descend(&t, c->roots[scope], ref->names + used, ref->nr_names - used);
+	if (!t.nr || t.is_bad) {
 		const char *name = ref->nr_names ? ref->names[ref->nr_names - 1] : NULL;
 
 		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is not an earlier number",
 					  name ? name : "..");
 		return 0;
 	}
-	op = &c->ops[n->op];
-	if (!op->slot && c->nr_slots == WM_CTF_SLOTS_MAX) {
-		(void)wm_ctf_compile_fail(c, ref, -E2BIG, "more than %u lengths and tags",
-					  WM_CTF_SLOTS_MAX);
-		return 0;
-	}
+	op = &c->ops[t.first->op];
 	if (!op->slot) {
 		op->slot = (uint16_t)c->nr_slots++;
-		c->keeps_slots |= n->op < c->event_op;
+		c->keeps_slots |= t.first->op < c->event_op;
 	}
 	if (c->max_slots < c->nr_slots)
 		c->max_slots = c->nr_slots;
-	*ret_type = n->type;
-	return op->slot;
+	*ret_type = t.first->type;
+	return c->err ? 0 : op->slot;
 }
 
 /* --- options by value ------------------------------------------------------------------- */

@@ -396,6 +396,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 		memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
 	d->first_item = e->parts[WM_PART_HEADER].at = b->nr_items;
 	if (!r->is_quick || !wm_ctf_decode_quick(d, &r->plan->quick)) {
+		d->slots[WM_CTF_EVENT_ID] = 0; /* the header may be without it */
 		status = wm_ctf_decode(d, r->plan->event_header,
 				       ctf_reader_wanted(r, b, WM_PART_HEADER));
 		if (status)

@@ -316,6 +316,7 @@ static void ctf2_type_location(struct ctf2 *p, json_t *v, const char *key, struc
 	json_t *path = place ? wm_ctf2_need(p, place, "path") : NULL;
 	const char *origin = place ? wm_ctf2_text(p, place, "origin") : NULL, **names;
 	size_t i, count = json_array_size(path);
+	uint32_t n = 0;
 
 	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
 	for (i = 0; origin && i < WM_CTF_NR_SCOPES; i++) {
@@ -333,10 +334,16 @@ static void ctf2_type_location(struct ctf2 *p, json_t *v, const char *key, struc
 	{
 		if (!json_is_string(name) && !json_is_null(name))
 			(void)wm_ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
-		names[i] = json_is_string(name) ? wm_ctf2_copy(p, name) : NULL;
+		/* A null after a name leads back to the structure of that name. */
+		if (json_is_null(name) && n && names[n - 1])
+			n--;
+		else
+			names[n++] = json_is_string(name) ? wm_ctf2_copy(p, name) : NULL;
 	}
+	if (!n || !names[n - 1])
+		(void)wm_ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
 	ret->names = names;
-	ret->nr_names = (uint32_t)count;
+	ret->nr_names = n;
 }
 
 static void dynamic_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CTF 2: roles of options and optional values, and field locations that go through variants or back
+ * to an enclosing structure.
+ */
+#include "read/ctf/decode_test_kit.h"
+
+#define STRUCT(members) "{\"type\":\"structure\",\"member-classes\":[" members "]}"
+#define PREAMBLE        "\x1e{\"type\":\"preamble\",\"version\":2}"
+#define EVENT(id, members)                                                                         \
+	"\x1e{\"type\":\"event-record-class\",\"id\":" #id                                         \
+	",\"payload-field-class\":" STRUCT(members) "}"
+#define ID(bits)     INT2("unsigned-integer", bits, "little", ",\"roles\":[\"event-record-class-id\"]")
+#define BOOLEAN      INT2("boolean", 8, "little", "")
+#define UINT16       INT2("unsigned-integer", 16, "little", "")
+#define PATH(key, p) "\"" key "-field-location\":{\"path\":[" p "]}"
+#define FROM(key, p)                                                                               \
+	"\"" key "-field-location\":{\"origin\":\"event-record-payload\",\"path\":[" p "]}"
+#define VARIANT(location, options) "{\"type\":\"variant\"," location ",\"options\":[" options "]}"
+#define OPTION(range, class)       "{\"selector-field-ranges\":[[" range "]],\"field-class\":" class "}"
+#define OPTIONAL(location, class)  "{\"type\":\"optional\"," location ",\"field-class\":" class "}"
+#define LIST(location)                                                                             \
+	"{\"type\":\"dynamic-length-array\"," location ",\"element-field-class\":" UINT8 "}"
+
+/* A stream class whose event header has these members, and events 0, 3 and 300. */
+#define HEADER(members)                                                                            \
+	PREAMBLE                                                                                   \
+	"\x1e{\"type\":\"data-stream-class\",\"event-record-header-field-class\":" STRUCT(         \
+	    members) "}" EVENT(0, M("a", UINT8)) EVENT(3, M("b", UINT8)) EVENT(300, M("c", UINT8))
+
+static const struct {
+	const char *metadata;
+	const unsigned char *data;
+	size_t bytes;
+	const char *text;
+} cases[] = {
+    /* The id is directly the option of a variant. */
+    {HEADER(M("s", UINT8) "," M(
+	 "id", VARIANT(PATH("selector", "\"s\""), OPTION("0,0", ID(8)) "," OPTION("1,1", ID(16))))),
+     BYTES(0, 3, 7, 1, 0x2c, 1, 8, 0, 0, 9), "b=7\nc=8\na=9\n"},
+    /* The id is optional: without one it is 0, whatever the previous event was. */
+    {HEADER(M("s", BOOLEAN) "," M("id", OPTIONAL(PATH("selector", "\"s\""), ID(8)))),
+     BYTES(1, 3, 7, 0, 8, 1, 3, 9), "b=7\na=8\nb=9\n"},
+    /* It is the last element of an array. */
+    {HEADER(M("ids",
+	      "{\"type\":\"static-length-array\",\"length\":2,\"element-field-class\":" ID(8) "}")),
+     BYTES(0, 3, 7, 3, 0, 8), "b=7\na=8\n"},
+    /* A length in the chosen option of a variant, of another size in each. */
+    {CTF2(M("s", UINT8) "," M(
+	 "v", VARIANT(PATH("selector", "\"s\""),
+		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(
+			  "1,1", STRUCT(M("x", UINT8) "," M(
+				     "n", UINT16))))) "," M("l",
+							    LIST(FROM("length", "\"v\",\"n\"")))),
+     BYTES(0, 2, 8, 9, 1, 0xff, 1, 0, 7),
+     "s=0 v=0:(=(n=2)) l=(8 9)\n"
+     "s=1 v=1:(=(x=255 n=1)) l=(7)\n"},
+    /* The options are the numbers. */
+    {CTF2(M("s", UINT8) "," M(
+	 "v", VARIANT(PATH("selector", "\"s\""),
+		      OPTION("0,0", UINT8) "," OPTION(
+			  "1,1", UINT16))) "," M("l", LIST(PATH("length", "\"v\"")))),
+     BYTES(0, 1, 8, 1, 2, 0, 6, 7), "s=0 v=0:(=1) l=(8)\ns=1 v=1:(=2) l=(6 7)\n"},
+    /*
+     * Each option uses its number itself, and they become one slot; the number of the other list
+     * keeps its own.
+     */
+    {CTF2(M("s", UINT8) "," M("k", UINT8) "," M(
+	 "v",
+	 VARIANT(
+	     PATH("selector", "\"s\""),
+	     OPTION("0,0", STRUCT(M("n", UINT8) "," M("a", LIST(PATH("length", "\"n\""))))) "," OPTION(
+		 "1,1",
+		 STRUCT(M("n", UINT16) "," M(
+		     "b", LIST(PATH("length",
+				    "\"n\""))))))) "," M("l",
+							 LIST(FROM(
+							     "length",
+							     "\"v\",\"n\""))) ","
+									      "" M("m",
+										   LIST(PATH(
+										       "length",
+										       "\"k\"")))),
+     BYTES(1, 1, 2, 0, 4, 5, 6, 7, 8, 0, 2, 1, 4, 5, 6, 7),
+     "s=1 k=1 v=1:(=(n=2 b=(4 5))) l=(6 7) m=(8)\ns=0 k=2 v=0:(=(n=1 a=(4))) l=(5) m=(6 7)\n"},
+    /* An option without that field is refused, and so is one with another sign. */
+    {CTF2(M("s", UINT8) "," M(
+	 "v", VARIANT(PATH("selector", "\"s\""),
+		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(
+			  "1,1", STRUCT(M("x", UINT8))))) "," M("l", LIST(FROM("length",
+									       "\"v\",\"n\"")))),
+     BYTES(0), "refused: 'n' is not an earlier number"},
+    {CTF2(M("s", UINT8) "," M(
+	 "v", VARIANT(PATH("selector", "\"s\""),
+		      OPTION("0,0", UINT8) "," OPTION(
+			  "1,1", INT2("signed-integer", 8, "little",
+				      "")))) "," M("w", VARIANT(PATH("selector", "\"v\""),
+								OPTION("0,9", UINT8)))),
+     BYTES(0), "refused: 'v' is not an earlier number"},
+    /* Nulls after names, and the structures they lead back to. */
+    {CTF2(M("n", UINT8) "," M("a", STRUCT(M("b", STRUCT(M("x", UINT8))))) "," M(
+	 "l", LIST(FROM("length", "\"a\",\"b\",null,null,\"n\"")))),
+     BYTES(1, 5, 7), "n=1 a=(b=(x=5)) l=(7)\n"},
+    {CTF2(M("n", UINT8) "," M(
+	 "a", STRUCT(M("x", UINT8) "," M("l", LIST(PATH("length", "\"x\",null,"
+								  "null,\"n\"")))))),
+     BYTES(2, 5, 7, 8), "n=2 a=(x=5 l=(7 8))\n"},
+    {CTF2(M("n", UINT8) "," M("l", LIST(PATH("length", "\"n\",null")))), BYTES(1),
+     "refused: length-field-location is not a field location"},
+    {CTF2(M("n", UINT8) "," M("l", LIST(FROM("length", "null,\"n\"")))), BYTES(1),
+     "refused: 'n' is not an earlier field"},
+    {CTF2(M("n", UINT8) "," M("l", LIST(PATH("length", "null,null,\"n\"")))), BYTES(1),
+     "refused: 'n' is not an earlier field"},
+};
+
+static void test_fields(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct folder f;
+		struct wm_text t;
+
+		folder_init(&f, cases[i].metadata, cases[i].data, cases[i].bytes);
+		read_all(f.path, NULL, &t);
+		if (strcmp(t.data, cases[i].text) != 0)
+			print_message("case %zu: %s\n", i, cases[i].metadata);
+		assert_string_equal(t.data, cases[i].text);
+		wm_text_done(&t);
+		folder_done(&f);
+	}
+}
+
+/* Two events whose own slots have the same number: what one merges must not change the other. */
+static void test_slots_of_events(void **state)
+{
+#define USES_VARIANT                                                                               \
+	M("s", UINT8)                                                                              \
+	"," M(                                                                                     \
+	    "v",                                                                                   \
+	    VARIANT(                                                                               \
+		PATH("selector", "\"s\""),                                                         \
+		OPTION("0,0",                                                                      \
+		       STRUCT(M("n", UINT8) "," M(                                                 \
+			   "a",                                                                    \
+			   LIST(PATH(                                                              \
+			       "length",                                                           \
+			       "\"n\""))))) "," OPTION("1,1",                                      \
+						       STRUCT(M("n", UINT8) "," M(                 \
+							   "b",                                    \
+							   LIST(PATH(                              \
+							       "length",                           \
+							       "\"n\""))))))) "," M("l",           \
+										    LIST(FROM(     \
+											"length",  \
+											"\"v\","   \
+											"\"n\"")))
+	static const char metadata[] = PREAMBLE
+	    "\x1e{\"type\":\"data-stream-class\",\"event-record-header-field-"
+	    "class\":" STRUCT(M("id", ID(8)) "," M("h", UINT8)) "}" EVENT(
+		0, M("p", UINT8) "," M("q", UINT8) "," M("r", LIST(PATH("length", "\"p\""))) "," M(
+		       "t", LIST(PATH("length", "\"q\""))) "," M("u", LIST("\"length-field-"
+									   "location\":{"
+									   "\"origin\":\"event-"
+									   "record-header\","
+									   "\"path\":[\"h\"]}")))
+		EVENT(1, USES_VARIANT);
+	static const unsigned char data[] = {0, 1, 2, 0, 4, 5, 6, 1, 9, 1,
+					     1, 7, 8, 0, 0, 0, 2, 5, 6};
+	struct wm_text t;
+	struct folder f;
+
+	folder_init(&f, metadata, data, sizeof(data));
+	read_all(f.path, NULL, &t);
+	assert_string_equal(t.data, "p=2 q=0 r=(4 5) t=() u=(6)\n"
+				    "s=1 v=1:(=(n=1 b=(7))) l=(8)\n"
+				    "p=0 q=2 r=() t=(5 6) u=()\n");
+	wm_text_done(&t);
+	folder_done(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_slots_of_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
