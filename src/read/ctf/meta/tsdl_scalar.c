@@ -41,7 +41,8 @@ static void set_base(struct tsdl *p, const struct wm_tsdl_value *v, struct wm_ct
 	const char *text = v->at.is_char ? letter : v->kind == TSDL_NUMBER ? NULL : v->text;
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
-		bool same = v->kind == TSDL_NUMBER && !text && !v->negative && v->number == bases[i].base;
+		bool same =
+		    v->kind == TSDL_NUMBER && !text && !v->negative && v->number == bases[i].base;
 
 		for (size_t w = 0; text && bases[i].words[w]; w++)
 			same |= !strcmp(bases[i].words[w], text);
