@@ -69,7 +69,8 @@ is_no_measure() { # TRACE
 		run -0 --separate-stderr "$waymark" print --format=babeltrace copy
 		[ -z "$stderr" ] # no warning either: what was odd is not copied
 		cmp <(echo "$output") theirs
-		cmp <(babeltrace2 copy) theirs
+		babeltrace2 copy >copied 2>/dev/null
+		cmp copied theirs
 		rm -rf copy
 		"$waymark" convert --to ctf-2 "$trace" copy
 		cmp <("$waymark" print --format=babeltrace copy) theirs

@@ -192,6 +192,9 @@ static int ctf_class_add_event(struct wm_cx_class *c, const struct wm_event_type
 		err = wm_cx_build(&b, scopes[i], type->parts[scopes[i]], &e->parts[scopes[i]]);
 	if (err)
 		return err;
+	e->has_odd_bits = wm_cx_has_odd_bits(c->stream_context);
+	for (size_t i = 0; i < 3; i++)
+		e->has_odd_bits |= wm_cx_has_odd_bits(e->parts[scopes[i]]);
 	c->nr_events++;
 	*c->events_end = e;
 	c->events_end = &e->next;

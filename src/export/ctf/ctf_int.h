@@ -99,6 +99,16 @@ void wm_cx_encode(struct wm_text *out, const struct wm_meta_field *scope,
 		  const struct wm_item *items, struct wm_part_range range);
 void wm_cx_put(struct wm_text *out, uint64_t value, uint32_t bytes);
 
+/* Returns whether a number in the field does not fill its bytes. */
+bool wm_cx_has_odd_bits(const struct wm_meta_field *n);
+
+/*
+ * Returns the bits of the last byte that the items do not use, when they follow something that
+ * leaves `unused` bits. Only needed when wm_cx_has_odd_bits().
+ */
+uint32_t wm_cx_unused_bits(const struct wm_meta_field *scope, const struct wm_item *items,
+			   struct wm_part_range range, uint32_t unused);
+
 /* --- class.c ------------------------------------------------------ */
 
 struct wm_cx_event {
@@ -109,6 +119,7 @@ struct wm_cx_event {
 	struct wm_meta_field *parts[WM_NR_PARTS];
 	/* The common fields precede the event's own, in the same structure. */
 	bool common_in_fields;
+	bool has_odd_bits;                /* may end inside a byte */
 	struct wm_cx_event *next;         /* next event in the class, by id */
 	struct wm_cx_event *next_of_type; /* next event of the same type, in another class */
 };
@@ -186,6 +197,9 @@ struct wm_cx_stream {
 	/* ticks of the first and last event in the packet being filled */
 	uint64_t first, last;
 	uint64_t nr_events;
+	uint64_t end_ticks; /* the previous packet's end in the output */
+	/* bits of the last byte of `body`, and of `context`, that are no content */
+	uint32_t unused, context_unused;
 	/* input packets: indices into `order`, or into the packet list */
 	uint64_t next_packet, end_packet;
 	uint64_t *order;         /* packets sorted by time; NULL: the list is sorted */

@@ -201,6 +201,82 @@ static void encode_items(struct wm_text *out, const struct wm_meta_field *n, str
 	}
 }
 
+/* --- bits after the last field -------------------------------------------------- */
+
+bool wm_cx_has_odd_bits(const struct wm_meta_field *n)
+{
+	bool odd = n && encode_is_number(n->type) && n->type->bits % 8;
+
+	for (uint32_t i = 0; n && !odd && i < n->nr_parts; i++)
+		odd = wm_cx_has_odd_bits(&n->parts[i]);
+	return odd;
+}
+
+static uint32_t encode_unused(const struct wm_meta_field *n, struct from f, const struct wm_item *i,
+			      uint32_t unused);
+
+static uint32_t unused_of_members(const struct wm_meta_field *n, struct from f,
+				  const struct wm_item *i, uint32_t unused)
+{
+	for (uint32_t k = 0; k < n->nr_parts; k++) {
+		unused = encode_unused(&n->parts[k], f, i, unused);
+		i = encode_next(f, i);
+	}
+	return unused;
+}
+
+/* The list aligns to its elements, so that even an empty one ends at a byte. */
+static uint32_t unused_of_list(const struct wm_meta_field *n, struct from f,
+			       const struct wm_item *list)
+{
+	uint32_t nr = list ? list->count : 0, wanted = n->type->fixed ? n->type->length : nr;
+	const struct wm_item *i = first_in(f, list);
+	uint32_t unused = 0;
+
+	for (uint32_t k = 0; k < wanted; k++) {
+		unused = encode_unused(&n->parts[0], f, k < nr ? i : NULL, unused);
+		i = k < nr ? encode_next(f, i) : NULL;
+	}
+	return unused;
+}
+
+static uint32_t encode_unused(const struct wm_meta_field *n, struct from f, const struct wm_item *i,
+			      uint32_t unused)
+{
+	struct from inside = {f.items, i ? i->next : 0};
+	uint64_t which = i && i->u < n->nr_parts ? i->u : 0;
+
+	if (encode_is_number(n->type))
+		return (8 - n->type->bits % 8) % 8;
+	unused = n->count ? 0 : unused;
+	switch (n->type->kind) {
+	case WM_TYPE_STRUCT:
+		return unused_of_members(n, inside, first_in(f, i), unused);
+	case WM_TYPE_LIST:
+		return unused_of_list(n, inside, i);
+	case WM_TYPE_CHOICE:
+		return n->nr_parts ? encode_unused(&n->parts[which], inside, first_in(f, i), unused)
+				   : unused;
+	case WM_TYPE_OPTIONAL:
+		return i && i->count ? encode_unused(&n->parts[0], inside, first_in(f, i), unused)
+				     : unused;
+	default:
+		return 0;
+	}
+}
+
+uint32_t wm_cx_unused_bits(const struct wm_meta_field *scope, const struct wm_item *items,
+			   struct wm_part_range range, uint32_t unused)
+{
+	struct from f = {items, range.end};
+
+	if (!scope)
+		return unused;
+	return unused_of_members(scope, f, range.at < range.end ? &items[range.at] : NULL, unused);
+}
+
+/* --- bytes ------------------------------------------------------------------------ */
+
 void wm_cx_encode(struct wm_text *out, const struct wm_meta_field *scope,
 		  const struct wm_item *items, struct wm_part_range range)
 {

@@ -58,6 +58,28 @@ static uint64_t ctf_packet_ticks_of(const struct wm_cx_stream *s, const struct w
 	return (uint64_t)s->trace->begin_ns - base;
 }
 
+static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t i)
+{
+	return &s->trace->packets[s->order ? s->order[i] : i];
+}
+
+/* The input packet after the current one; NULL: none, or that one is out of order. */
+static const struct wm_packet *packet_after(const struct wm_cx_stream *s, const struct wm_packet *p)
+{
+	uint64_t i = s->next_packet;
+
+	/* While its events are written, next_packet has gone past it; an empty one is still there.
+	 */
+	if (i < s->end_packet && packet_at(s, i) == p)
+		i++;
+	return p && i < s->end_packet ? packet_at(s, i) : NULL;
+}
+
+static uint64_t lesser_ticks(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * The times of a packet of the output: the first piece of an input packet
  * begins where that begins, the last one ends where that ends.
@@ -65,7 +87,7 @@ static uint64_t ctf_packet_ticks_of(const struct wm_cx_stream *s, const struct w
 static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, uint64_t *end)
 {
 	const struct wm_trace_clock *c = s->class->clock;
-	const struct wm_packet *p = s->at;
+	const struct wm_packet *p = s->at, *next = packet_after(s, p);
 
 	*begin = s->first;
 	*end = s->last;
@@ -74,6 +96,9 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 	if (!s->is_begun && p->begin_ns != INT64_MIN) {
 		uint64_t ticks = wm_cx_ticks(c, p->begin_ns, false);
 
+		/* Several ticks may read as this time, and the previous packet may end at one. */
+		if (ticks < s->end_ticks && wm_cx_ticks(c, p->begin_ns, true) >= s->end_ticks)
+			ticks = s->end_ticks;
 		*begin = !s->nr_events || ticks < *begin ? ticks : *begin;
 	}
 	if (is_last && p->end_ns != INT64_MAX) {
@@ -82,6 +107,8 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 		/* Some tracers write packets whose end equals their begin in ns: keep them so. */
 		if (p->end_ns == p->begin_ns && !s->nr_events)
 			ticks = *begin;
+		if (next && next->begin_ns >= p->end_ns)
+			ticks = lesser_ticks(ticks, wm_cx_ticks(c, next->begin_ns, false));
 		*end = !s->nr_events || ticks > *end ? ticks : *end;
 	}
 	if (!s->nr_events && *end < *begin)
@@ -182,7 +209,9 @@ static int ctf_packet_flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_la
 	x.events_discarded = s->lost;
 	wm_text_init(&frame);
 	make_frame(&frame, s, &x);
+	s->end_ticks = x.timestamp_end;
 	x.content_size = x.packet_size = 8 * (frame.bytes + s->body.bytes);
+	x.content_size -= s->nr_events ? s->unused : s->context_unused;
 	wm_text_cut(&frame, 0);
 	make_frame(&frame, s, &x);
 	err = frame.failed || s->body.failed || s->context.failed ? -ENOMEM : 0;
@@ -207,11 +236,6 @@ static int ctf_packet_flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_la
 }
 
 /* --- packets of the input ------------------------------------------------------------- */
-
-static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t i)
-{
-	return &s->trace->packets[s->order ? s->order[i] : i];
-}
 
 static int write_empty(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_packet *p)
 {
@@ -244,6 +268,8 @@ static void set_context(struct wm_cx_stream *s, const struct wm_event *e)
 	wm_text_cut(&s->context, 0);
 	wm_cx_encode(&s->context, s->class->packet_context, e->items,
 		     e->parts[WM_PART_PACKET_CONTEXT]);
+	s->context_unused = wm_cx_unused_bits(s->class->packet_context, e->items,
+					      e->parts[WM_PART_PACKET_CONTEXT], 0);
 }
 
 /* Called when the next event is in another packet. */
@@ -262,6 +288,27 @@ static int change_packet(struct wm_cx *cx, struct wm_cx_stream *s, const struct 
 }
 
 /* --- the three steps of a stream -------------------------------------------------------------- */
+
+/* Appends the contexts and fields of an event. */
+static void encode_body(struct wm_cx_stream *s, const struct wm_cx_event *event,
+			const struct wm_event *e)
+{
+	const struct wm_meta_field *common = s->class->stream_context
+						 ? s->class->stream_context
+						 : event->parts[WM_PART_STREAM_CONTEXT];
+
+	wm_cx_encode(&s->body, common, e->items, e->parts[WM_PART_STREAM_CONTEXT]);
+	wm_cx_encode(&s->body, event->parts[WM_PART_CONTEXT], e->items, e->parts[WM_PART_CONTEXT]);
+	wm_cx_encode(&s->body, event->parts[WM_PART_FIELDS], e->items, e->parts[WM_PART_FIELDS]);
+	s->unused = 0;
+	if (!event->has_odd_bits)
+		return;
+	s->unused = wm_cx_unused_bits(common, e->items, e->parts[WM_PART_STREAM_CONTEXT], 0);
+	s->unused = wm_cx_unused_bits(event->parts[WM_PART_CONTEXT], e->items,
+				      e->parts[WM_PART_CONTEXT], s->unused);
+	s->unused = wm_cx_unused_bits(event->parts[WM_PART_FIELDS], e->items,
+				      e->parts[WM_PART_FIELDS], s->unused);
+}
 
 int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_cx_event *event,
 		       const struct wm_event *e)
@@ -287,11 +334,7 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 	wm_cx_put(&s->body, event->id, c->id_bytes);
 	if (c->clock)
 		wm_cx_put(&s->body, ticks, 8);
-	wm_cx_encode(&s->body,
-		     c->stream_context ? c->stream_context : event->parts[WM_PART_STREAM_CONTEXT],
-		     e->items, e->parts[WM_PART_STREAM_CONTEXT]);
-	wm_cx_encode(&s->body, event->parts[WM_PART_CONTEXT], e->items, e->parts[WM_PART_CONTEXT]);
-	wm_cx_encode(&s->body, event->parts[WM_PART_FIELDS], e->items, e->parts[WM_PART_FIELDS]);
+	encode_body(s, event, e);
 	if (s->body.failed) {
 		wm_text_cut(&s->body, begin);
 		wm_export_skip(cx->x, "larger than the buffer (256 MiB at most)", 1);
