@@ -127,6 +127,20 @@ struct wm_pd_id {
 	uint32_t attr;
 };
 
+/* A counter that is read with samples. */
+struct wm_pd_counter {
+	uint64_t id;
+	uint32_t tid, attr; /* `tid` is 0 unless it counts per thread */
+	/* For the index: its last value, and number of the last packet in which it occurs. */
+	uint64_t value, packet;
+};
+
+/* The value of a counter before a packet. */
+struct wm_pd_start {
+	uint32_t counter;
+	uint64_t value;
+};
+
 /* A file with records. */
 struct wm_pd_source {
 	int fd;
@@ -179,6 +193,11 @@ struct wm_pd {
 	struct wm_pd_attr *attrs;
 	struct wm_pd_id *ids; /* malloc'ed; found through id_table */
 	struct wm_table id_table;
+	uint32_t room_counters;
+	struct wm_pd_counter *counters; /* malloc'ed; found through counter_table */
+	struct wm_table counter_table;
+	uint32_t nr_starts, room_starts;
+	struct wm_pd_start *starts; /* malloc'ed; by packet */
 	uint32_t nr_sources;
 	struct wm_pd_source *sources;
 	struct wm_trace_clock *clock;

@@ -81,7 +81,9 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 	int got;
 
 	if (d->pd && !e->record) {
-		wm_export_skip(x, "counts of perf stat", 1);
+		/* The other events of a record for several of them have none. */
+		if (e->type == ((const struct wm_pd_attr *)e->type->own)->counts)
+			wm_export_skip(x, "counts of perf stat", 1);
 		return 0;
 	}
 	if (d->pd)

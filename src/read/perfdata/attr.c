@@ -240,7 +240,7 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	if (add_fields(pd, a, type))
 		return -ENOMEM;
 	wm_pd_flat_make(a);
-	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, &a->attr, !a->format);
+	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, a);
 	if (!a->name || !type->parts[WM_PART_STREAM_CONTEXT])
 		return -ENOMEM;
 	type->name = a->name;

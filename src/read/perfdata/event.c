@@ -16,6 +16,8 @@ struct adding {
 	const struct wm_want *want;
 	struct wm_batch *batch;
 	struct wm_event *event; /* place in the batch; not counted yet */
+	int64_t time;
+	uint64_t *values; /* of the counters that are read with samples */
 };
 
 static bool perfdata_event_wanted(const struct wm_want *w, const struct wm_event_type *t)
@@ -57,35 +59,85 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 	return true;
 }
 
-static int perfdata_event_add_sample(struct adding *x, const struct wm_pd_attr *a,
-				     struct wm_diag *diag)
+/* Makes an event of type `a` from a sample that was parsed by `shape`. */
+static int perfdata_event_make(struct adding *x, const struct wm_pd_attr *a,
+			       const struct wm_perf_shape *shape, const struct wm_perf_sample *s)
 {
 	struct wm_event *e = x->event;
 	uint32_t at = x->batch->nr_items;
+
+	if (!perfdata_event_wanted(x->want, a->type))
+		return 0;
+	e->type = a->type;
+	e->cpu = wm_pd_known(s->present & WM_PERF_SAMPLE_CPU, s->cpu);
+	e->pid = wm_pd_known(s->present & WM_PERF_SAMPLE_TID, s->pid);
+	e->tid = wm_pd_known(s->present & WM_PERF_SAMPLE_TID, s->tid);
+	e->raw = s->raw.data;
+	e->raw_bytes = (uint32_t)s->raw.bytes;
+	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
+		if (!wm_pd_sample_items(a, shape, s, x->batch))
+			return -ENOMEM;
+		end_part(x, WM_PART_STREAM_CONTEXT, at);
+	}
+	return wm_pd_fields(x->pd, a, e, x->want, x->batch) ? 1 : -ENOMEM;
+}
+
+/*
+ * Makes an event for each counter that changed, as perf does; only the first of them has the
+ * record. Returns whether the last event was made, or -ENOMEM; *ret_known: whether any counter
+ * belongs to an event.
+ */
+static int make_members(struct adding *x, const struct wm_pd_attr *leader, struct wm_perf_sample *s,
+			bool *ret_known)
+{
+	struct wm_pd_delta d;
+	int made = 0;
+
+	*ret_known = false;
+	for (uint64_t i = 0; i < s->read.nr; i++) {
+		if (!wm_pd_counter_next(x->pd, leader, s, i, x->values, &d))
+			continue;
+		*ret_known = true;
+		if (!d.period || !perfdata_event_wanted(x->want, d.attr->type))
+			continue;
+		if (made && ++x->batch->nr_events && !wm_batch_room(x->batch, 0))
+			return -ENOMEM;
+		if (made) {
+			x->event = &x->batch->events[x->batch->nr_events];
+			wm_pd_event_begin(x->pd, x->event, x->packet, NULL, x->header.misc,
+					  x->time);
+		}
+		s->period = d.period;
+		made = perfdata_event_make(x, d.attr, &leader->shape, s);
+		if (made < 0)
+			return made;
+	}
+	return made;
+}
+
+static int perfdata_event_add_sample(struct adding *x, const struct wm_pd_attr *a,
+				     struct wm_diag *diag)
+{
+	bool known;
 	struct wm_perf_sample s;
-	int err;
+	int err, made;
 
 	if (a->type == a->counts) /* the index found no sample of this attr */
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
-	if (!perfdata_event_wanted(x->want, a->type))
+	if (!wm_pd_reads(a) && !perfdata_event_wanted(x->want, a->type))
 		return 0;
 	err = wm_kperf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
 	if (err)
 		return err;
 	if (!(a->shape.sample_type & ~(uint64_t)WM_PERF_SAMPLE_KNOWN))
 		check_rest(x, &s.rest);
-	e->type = a->type;
-	e->cpu = wm_pd_known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
-	e->pid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.pid);
-	e->tid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.tid);
-	e->raw = s.raw.data;
-	e->raw_bytes = (uint32_t)s.raw.bytes;
-	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
-		if (!wm_pd_sample_items(&a->shape, &s, !a->format, x->batch))
-			return -ENOMEM;
-		end_part(x, WM_PART_STREAM_CONTEXT, at);
+	if (wm_pd_reads(a)) {
+		made = make_members(x, a, &s, &known);
+		if (known)
+			return made;
+		s.period = s.present & WM_PERF_SAMPLE_PERIOD ? s.period : a->attr.period;
 	}
-	return wm_pd_fields(x->pd, a, e, x->want, x->batch) ? 1 : -ENOMEM;
+	return perfdata_event_make(x, a, &a->shape, &s);
 }
 
 static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
@@ -134,10 +186,17 @@ static int add_any(struct adding *x, const struct wm_pd_attr *a)
 }
 
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
-		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
+		uint64_t offset, int64_t time, uint64_t *values, const struct wm_want *want,
+		struct wm_batch *b)
 {
-	struct adding x = {
-	    .pd = pd, .packet = p, .record = record, .offset = offset, .want = want, .batch = b};
+	struct adding x = {.pd = pd,
+			   .packet = p,
+			   .record = record,
+			   .offset = offset,
+			   .want = want,
+			   .batch = b,
+			   .time = time,
+			   .values = values};
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	int got;
 

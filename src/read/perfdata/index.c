@@ -29,6 +29,7 @@ struct indexing {
 	struct wm_pd_source *source;
 	struct wm_diag *diag;
 	struct wm_packet packet; /* packet being filled; bytes 0: none */
+	bool reads;              /* counters are read with samples */
 	bool timed;              /* a record of the packet has a time */
 	int64_t last;            /* last time in the file */
 	int64_t before;          /* last time in this packet */
@@ -45,7 +46,7 @@ static int perfdata_index_end_packet(struct indexing *x)
 
 	if (!x->timed)
 		p->begin_ns = p->end_ns = wm_pd_ns(x->pd, x->last);
-	if (p->nr_events)
+	if (p->bytes)
 		err = wm_trace_add_packet(x->pd->trace, p);
 	*p = (struct wm_packet){.stream = x->source->stream->index};
 	x->timed = false;
@@ -160,6 +161,22 @@ static int note_meta(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 	}
 }
 
+/* Counts the events of a record, and takes from it what concerns others. */
+static inline int index_contents(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
+{
+	int nr;
+
+	if (w->header.type != WM_PERF_SAMPLE) {
+		x->packet.nr_events++;
+		return note_meta(x, w, time);
+	}
+	x->pd->has_samples = true;
+	nr = x->reads ? wm_pd_counters_note(x->pd, w->record, &w->header, &x->packet) : 1;
+	if (nr > 0)
+		x->packet.nr_events += (uint64_t)nr;
+	return nr < 0 ? nr : 0;
+}
+
 static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 {
 	struct wm_packet *p = &x->packet;
@@ -169,13 +186,11 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	if ((p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES) || p->own & WM_PD_HAS_COUNTS ||
 	    (x->last == WM_TIME_NONE && time != WM_TIME_NONE))
 		err = perfdata_index_end_packet(x);
-	if (!p->nr_events)
+	if (!p->bytes)
 		p->offset = w->offset;
 	p->bytes = w->at - p->offset;
-	p->nr_events++;
 	note_time(x, time);
-	x->pd->has_samples |= w->header.type == WM_PERF_SAMPLE;
-	return err || w->header.type == WM_PERF_SAMPLE ? err : note_meta(x, w, time);
+	return err ? err : index_contents(x, w, time);
 }
 
 /* Adds a count of perf stat; its time is in a later record. */
@@ -184,10 +199,9 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 	struct wm_packet *p = &x->packet;
 	int err = 0;
 
-	if (p->nr_events &&
-	    (!(p->own & WM_PD_HAS_COUNTS) || w->at - p->offset > WM_PD_PACKET_BYTES))
+	if (p->bytes && (!(p->own & WM_PD_HAS_COUNTS) || w->at - p->offset > WM_PD_PACKET_BYTES))
 		err = perfdata_index_end_packet(x);
-	if (!p->nr_events)
+	if (!p->bytes)
 		p->offset = w->offset;
 	p->bytes = w->at - p->offset;
 	p->nr_events++;
@@ -252,6 +266,8 @@ static int index_source(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
 	x.packet.stream = s->stream->index;
+	for (uint32_t i = 0; i < pd->nr_attrs; i++)
+		x.reads |= wm_pd_reads(&pd->attrs[i]);
 	while (!err && (got = wm_pd_walk_next(&w)) == 1) {
 		if (w.header.type < WM_PERF_KIND_USER) {
 			err = index_record(&x, &w);

@@ -193,9 +193,21 @@ static const struct part {
 };
 #define NR_SAMPLE_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
-					bool with_raw)
+/*
+ * The raw data of a tracepoint are its fields. An event whose counter was read with a sample has a
+ * period, even if the samples have none.
+ */
+uint64_t wm_pd_item_parts(const struct wm_pd_attr *a)
 {
+	uint64_t type = a->shape.sample_type;
+
+	return (a->format ? type & ~WM_PERF_SAMPLE_RAW : type) |
+	       (wm_pd_reads(a) ? WM_PERF_SAMPLE_PERIOD : 0);
+}
+
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a)
+{
+	uint64_t bits = wm_pd_item_parts(a);
 	struct wm_type *type = wm_arena_get(&t->arena, sizeof(*type));
 	struct wm_member *members = wm_arena_array(&t->arena, NR_SAMPLE_PARTS, sizeof(*members));
 
@@ -204,8 +216,7 @@ const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf
 	type->kind = WM_TYPE_STRUCT;
 	type->members = members;
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if ((a->sample_type & parts[i].bit) &&
-		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW))
+		if (bits & parts[i].bit)
 			members[type->nr_members++] = parts[i].member;
 	return type;
 }
@@ -234,15 +245,14 @@ static bool perfdata_items_add_part(struct adding *x, const struct part *p)
 	return true;
 }
 
-bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
-			bool with_raw, struct wm_batch *b)
+bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *shape,
+			const struct wm_perf_sample *s, struct wm_batch *b)
 {
 	struct adding x = {.shape = shape, .sample = s, .batch = b};
+	uint64_t bits = wm_pd_item_parts(a);
 
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if ((shape->sample_type & parts[i].bit) &&
-		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW) &&
-		    !perfdata_items_add_part(&x, &parts[i]))
+		if ((bits & parts[i].bit) && !perfdata_items_add_part(&x, &parts[i]))
 			return false;
 	return true;
 }

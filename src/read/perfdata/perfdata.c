@@ -310,6 +310,9 @@ static void close_perfdata(struct wm_trace *t)
 		wm_kformats_destroy(pd->formats);
 		free(pd->ids);
 		wm_table_done(&pd->id_table);
+		free(pd->counters);
+		wm_table_done(&pd->counter_table);
+		free(pd->starts);
 		free(pd->comms);
 		free(pd->rounds);
 	}

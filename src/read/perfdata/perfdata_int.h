@@ -12,6 +12,7 @@
  *   own.c           checks the perf tool's own records
  *   attr.c          attrs: their names, ids and event types
  *   index.c         one walk over all records: packets, comms, losses; a file's only walk
+ *   counters.c      counters that are read with samples
  *   comm.c          names of threads over time
  *   unpack.c        decompresses records to a temporary file
  *   items.c         samples to items
@@ -148,11 +149,15 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 
 /* --- items.c ------------------------------------------------------- */
 
-/* Makes the structure of samples of that shape; `with_raw`: includes RAW as bytes. */
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
-					bool with_raw);
-bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
-			bool with_raw, struct wm_batch *b); /* false: no memory */
+/* The parts of an attr's samples (WM_PERF_SAMPLE_*) that are items. */
+uint64_t wm_pd_item_parts(const struct wm_pd_attr *a);
+/* Makes the structure of samples of that attr. */
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a);
+/*
+ * Adds the parts of an attr's samples, from a sample that was parsed by `shape`. False: no memory.
+ */
+bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *shape,
+			const struct wm_perf_sample *s, struct wm_batch *b);
 void wm_pd_flat_make(struct wm_pd_attr *a);
 
 /* --- meta.c -------------------------------------------------------- */
@@ -161,12 +166,49 @@ int wm_pd_meta_types(struct wm_pd *pd);
 bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_record *r,
 		      struct wm_batch *b); /* false: no memory */
 
+/* --- counters.c ---------------------------------------------------- */
+
+/* Returns whether counters are read with the attr's samples, and say whose they are. */
+static inline bool wm_pd_reads(const struct wm_pd_attr *a)
+{
+	return a->shape.sample_type & WM_PERF_SAMPLE_READ &&
+	       a->shape.read_format & WM_PERF_FORMAT_ID;
+}
+
+/*
+ * Called by the index for each sample of packet `p`. Returns the number of events that the record
+ * makes, or -ENOMEM.
+ */
+int wm_pd_counters_note(struct wm_pd *pd, const unsigned char *record,
+			const struct wm_perf_header *h, struct wm_packet *p);
+
+/*
+ * Called before the samples of a packet are read: sets *values, which the caller keeps and frees,
+ * to the counters' values before it. 0 or -ENOMEM.
+ */
+int wm_pd_counters_begin(const struct wm_pd *pd, const struct wm_packet *p, uint64_t **values);
+
+struct wm_pd_delta {
+	const struct wm_pd_attr *attr; /* the member's */
+	uint64_t period;               /* what it counted since its last value; 0: no event */
+};
+
+/*
+ * Gets the event of counter `i` of a sample with the attr `a`, and updates its value; call it for
+ * all counters of all samples, in order. False: no event has the counter's id.
+ */
+bool wm_pd_counter_next(const struct wm_pd *pd, const struct wm_pd_attr *a,
+			const struct wm_perf_sample *s, uint64_t i, uint64_t *values,
+			struct wm_pd_delta *ret);
+
 /* --- index.c ------------------------------------------------------- */
 
 /* Properties of a packet, found by the index and stored in wm_packet.own for the reader. */
 #define WM_PD_RUNS_BACK  1u /* records of the packet are not in order of time */
 #define WM_PD_HAS_META   2u /* has records other than samples */
 #define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
+/* From this bit on: number of pd->starts of the packet; wm_packet.part is the first of them. */
+#define WM_PD_STARTS_SHIFT 32
 
 /*
  * Finds packets, names of threads and losses in one walk over the records; in file form also calls
@@ -242,11 +284,13 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 		  const struct wm_want *want, struct wm_batch *b);
 
 /*
- * Adds a record of the kernel as an event. 1, 0: not added, as it is not wanted
- * or damaged, -ENOMEM. Damage is reported as a fault at `offset`.
+ * Adds a record of the kernel as an event, or as one event for each counter read with it. 1, 0: not
+ * added, as it is not wanted or damaged, -ENOMEM. Damage is reported as a fault at `offset`.
+ * `values` are those of wm_pd_counters_begin().
  */
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
-		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
+		uint64_t offset, int64_t time, uint64_t *values, const struct wm_want *want,
+		struct wm_batch *b);
 
 /* --- stat.c -------------------------------------------------------- */
 

@@ -30,6 +30,7 @@ struct wm_packet_reader {
 	bool is_listed;     /* the records are listed in `places`, to be sorted */
 	struct place *places, *spare;
 	uint32_t nr_places, room_places, at;
+	uint64_t *values; /* of the counters that are read with samples; NULL: there are none */
 };
 
 static bool wants_samples(const struct wm_pd *pd, const struct wm_want *want)
@@ -62,6 +63,7 @@ void wm_pd_reader_destroy(struct wm_packet_reader *r)
 	free(r->data);
 	free(r->places);
 	free(r->spare);
+	free(r->values);
 	free(r);
 }
 
@@ -157,8 +159,18 @@ static bool merge_pairs(struct wm_packet_reader *r)
 
 static int list_records(struct wm_packet_reader *r)
 {
-	int err = reserve_places(r, r->packet->nr_events);
+	struct place p;
+	uint64_t nr = 0;
+	int err;
 
+	/* A record may make no event, or several. */
+	while (r->packet->own >> WM_PD_STARTS_SHIFT && take_next(r, &p))
+		nr++;
+	if (nr) {
+		r->next = 0;
+		r->last = WM_TIME_NONE;
+	}
+	err = reserve_places(r, nr ? nr : r->packet->nr_events);
 	if (err)
 		return err;
 	while (r->nr_places < r->room_places && take_next(r, &r->places[r->nr_places]))
@@ -212,6 +224,8 @@ int wm_pd_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	if (r->only_meta && !(p->own & WM_PD_HAS_META))
 		return 0;
 	err = read_data(r);
+	if (!err)
+		err = wm_pd_counters_begin(r->pd, p, &r->values);
 	return err || !r->is_listed ? err : list_records(r);
 }
 
@@ -232,6 +246,23 @@ static bool perfdata_read_take(struct wm_packet_reader *r, struct place *ret)
 	return true;
 }
 
+/*
+ * Passes over a record before the window, whose counters' values are needed if it has any. Returns
+ * 0 or -ENOMEM.
+ */
+static int pass_over(struct wm_packet_reader *r, const struct place *p, struct wm_batch *b)
+{
+	uint32_t nr_events = b->nr_events, nr_items = b->nr_items;
+	int got = 0;
+
+	if (r->packet->own >> WM_PD_STARTS_SHIFT)
+		got = wm_pd_event(r->pd, r->packet, r->data + p->offset,
+				  r->packet->offset + p->offset, p->time, r->values, &r->want, b);
+	b->nr_events = nr_events;
+	b->nr_items = nr_items;
+	return got < 0 ? got : 0;
+}
+
 int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	uint32_t max = wm_want_events(&r->want);
@@ -240,8 +271,12 @@ int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	while (b->nr_events < max && perfdata_read_take(r, &p)) {
 		int err;
 
-		if (r->want.has_from && is_before(r, &p))
+		if (r->want.has_from && is_before(r, &p)) {
+			err = pass_over(r, &p, b);
+			if (err)
+				return err;
 			continue;
+		}
 		if (r->packet->own & WM_PD_HAS_COUNTS) {
 			err = wm_pd_stat_event(r->pd, r->packet, r->data + p.offset,
 					       r->packet->offset + p.offset, p.time, &r->want, b);
@@ -252,7 +287,8 @@ int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 		err = wm_pd_straight(r->pd, r->packet, r->data + p.offset, p.time, &r->want, b);
 		if (!err)
 			err = wm_pd_event(r->pd, r->packet, r->data + p.offset,
-					  r->packet->offset + p.offset, p.time, &r->want, b);
+					  r->packet->offset + p.offset, p.time, r->values, &r->want,
+					  b);
 		if (err < 0)
 			return err;
 	}
