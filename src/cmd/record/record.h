@@ -5,7 +5,7 @@
  *   record.c         option table, --snapshot
  *   events.c         options -> plan
  *   run.c            plan -> a recording: signals, messages, exit status
- *   option.c         arguments of -F, -g, --every, --stacks and the like
+ *   arguments.c      arguments of -F, -g, --every, --stacks and the like
  *   check_names.c    "no event matched": nearest names
  *   change.c         changes the events of a running recording (--change)
  *   explain_empty.c  why nothing was recorded

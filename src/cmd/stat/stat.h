@@ -10,7 +10,7 @@
  *   show_by.c      tables of --by
  *   stream.c       --by and plain counts, computed from a stream of the events:
  *                  stream_want.c selects the events, stream_show.c prints them
- *   show.c         counters -> rows of view/count_table.h
+ *   rows.c         counters -> rows of view/count_table.h
  *   output.c       prints the rows of runs and intervals
  */
 #ifndef WM_CMD_STAT_STAT_H

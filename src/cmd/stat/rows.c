@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show.c - makes rows of counts, see stat.h. */
+/* rows.c - makes rows of counts, see stat.h. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ struct table {
 };
 
 /* Adds a row with the common values set; takes ownership of `event`. NULL: out of memory. */
-static struct wm_count_row *stat_show_add_row(struct table *t, char *event)
+static struct wm_count_row *stat_rows_add_row(struct table *t, char *event)
 {
 	struct wm_count_row *grown;
 
@@ -99,7 +99,7 @@ static void add_counter(struct table *t, size_t e)
 	size_t places = event->err ? 1 : t->tids * t->cpus;
 
 	for (size_t i = 0; i < places; i++) {
-		struct wm_count_row *row = stat_show_add_row(t, event_text(event));
+		struct wm_count_row *row = stat_rows_add_row(t, event_text(event));
 		struct wm_counters_sum sum;
 		size_t tid = t->plan->per_thread ? i / t->cpus : WM_COUNTERS_ALL;
 		size_t cpu = t->plan->per_cpu ? i % t->cpus : WM_COUNTERS_ALL;
@@ -131,7 +131,7 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 /*
  * Adds rows for the events of programs that a rule matches, or a row that says that there is none.
  */
-static void stat_show_add_rule(struct table *t, uint32_t rule)
+static void stat_rows_add_rule(struct table *t, uint32_t rule)
 {
 	const char *name = wm_stat_user_name(t->plan->user, rule);
 	size_t nr = t->plan->per_thread ? t->c->nr_tids : 1, found = 0;
@@ -142,7 +142,7 @@ static void stat_show_add_rule(struct table *t, uint32_t rule)
 			continue;
 		found++;
 		for (size_t i = 0; i < nr; i++) {
-			row = stat_show_add_row(t, strdup(wm_tally_name(t->c->tally, e)));
+			row = stat_rows_add_row(t, strdup(wm_tally_name(t->c->tally, e)));
 			if (!row)
 				return;
 			fill_tally(t, row, e, t->plan->per_thread ? i : WM_TALLY_ALL);
@@ -150,13 +150,13 @@ static void stat_show_add_rule(struct table *t, uint32_t rule)
 	}
 	if (found || wm_glob_is_pattern(name, strlen(name)))
 		return;
-	row = stat_show_add_row(t, strdup(name));
+	row = stat_rows_add_row(t, strdup(name));
 	if (row)
 		row->reason = "no counted process has this event";
 }
 
 /* Adds all rows in the order of the command line. */
-static void stat_show_add_all(struct table *t)
+static void stat_rows_add_all(struct table *t)
 {
 	const struct wm_event_def *defs = t->plan->counting.defs->defs;
 	uint32_t rule = 0, nr_rules = t->c->tally ? wm_stat_user_nr_rules(t->plan->user) : 0;
@@ -165,11 +165,11 @@ static void stat_show_add_all(struct table *t)
 		size_t def = (size_t)(wm_counters_event(t->c->counters, e)->def - defs);
 
 		while (rule < nr_rules && wm_stat_user_rules_before(t->plan->user, rule) <= def)
-			stat_show_add_rule(t, rule++);
+			stat_rows_add_rule(t, rule++);
 		add_counter(t, e);
 	}
 	while (rule < nr_rules)
-		stat_show_add_rule(t, rule++);
+		stat_rows_add_rule(t, rule++);
 }
 
 struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct wm_counting *c,
@@ -186,7 +186,7 @@ struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct 
 	t.rows = calloc(t.room, sizeof(*t.rows));
 	if (!t.rows)
 		return NULL;
-	stat_show_add_all(&t);
+	stat_rows_add_all(&t);
 	if (t.failed) {
 		wm_stat_rows_free(t.rows, t.nr);
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.c - arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic, --stacks;
+ * arguments.c - arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic, --stacks;
  * --every.
  */
 #include <errno.h>
@@ -72,8 +72,8 @@ bool wm_record_sample_join(const struct wm_sampling_how *general, const struct w
 
 /* --- other requests to the kernel ---------------------------------------------------------- */
 
-static int record_option_add(const char *list[WM_RECORD_MORE_MAX], unsigned *nr,
-			     const char *argument, struct wm_diag *diag)
+static int record_arguments_add(const char *list[WM_RECORD_MORE_MAX], unsigned *nr,
+				const char *argument, struct wm_diag *diag)
 {
 	if (*nr == WM_RECORD_MORE_MAX)
 		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times",
@@ -84,12 +84,12 @@ static int record_option_add(const char *list[WM_RECORD_MORE_MAX], unsigned *nr,
 
 int wm_record_more_trigger(struct wm_record_more *m, const char *argument, struct wm_diag *diag)
 {
-	return record_option_add(m->triggers, &m->nr_triggers, argument, diag);
+	return record_arguments_add(m->triggers, &m->nr_triggers, argument, diag);
 }
 
 int wm_record_more_synthetic(struct wm_record_more *m, const char *argument, struct wm_diag *diag)
 {
-	return record_option_add(m->synthetics, &m->nr_synthetics, argument, diag);
+	return record_arguments_add(m->synthetics, &m->nr_synthetics, argument, diag);
 }
 
 int wm_record_more_stacks(struct wm_record_more *m, const char *argument, struct wm_diag *diag)
