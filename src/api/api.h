@@ -70,8 +70,6 @@ struct waymark_reader {
 int wm_api_fail(struct waymark_error *error, int err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int wm_api_fail_said(struct waymark_error *error, int err, const struct wm_diag *diag);
-int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
-		     const struct wm_diag *diag);
 
 /*
  * Returns "provider:name", allocated in the arena, or `name` itself if it needs no provider; NULL:

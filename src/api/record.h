@@ -51,7 +51,4 @@ void wm_api_live_done(struct waymark_recording *r);
 /* Returns the folder of this library, allocated in the arena. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed);
 
-/* Receives the recorder's reports; stores those that begin a batch. */
-void wm_api_live_report(void *data, const struct wm_report *report);
-
 #endif

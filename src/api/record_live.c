@@ -14,6 +14,17 @@
 #define LOOK_MS    50 /* minimum time between two batches */
 #define FOREVER_NS UINT64_MAX
 
+/* Receives the recorder's reports; stores those that begin a batch. */
+static void api_live_report(void *data, const struct wm_report *report)
+{
+	struct wm_api_live *l = &((struct waymark_recording *)data)->live;
+
+	if (report->kind != WM_REPORT_LOOKED && report->kind != WM_REPORT_DONE)
+		return;
+	if (l->nr_pending < WM_API_PENDING)
+		l->pending[l->nr_pending++] = *report;
+}
+
 int wm_api_live_create(struct waymark_recording *r, struct waymark_error *error)
 {
 	struct wm_recording_options o = {0};
@@ -25,7 +36,7 @@ int wm_api_live_create(struct waymark_recording *r, struct waymark_error *error)
 	wm_live_options(r->live.live, &o);
 	r->plan.dir = o.dir;
 	r->plan.live = r->live.live;
-	r->plan.report = wm_api_live_report;
+	r->plan.report = api_live_report;
 	r->plan.report_data = r;
 	return 0;
 }
@@ -39,16 +50,6 @@ void wm_api_live_done(struct waymark_recording *r)
 /*
  * At most two reports are stored while the previous batch is read: one answer, and the last report.
  */
-void wm_api_live_report(void *data, const struct wm_report *report)
-{
-	struct wm_api_live *l = &((struct waymark_recording *)data)->live;
-
-	if (report->kind != WM_REPORT_LOOKED && report->kind != WM_REPORT_DONE)
-		return;
-	if (l->nr_pending < WM_API_PENDING)
-		l->pending[l->nr_pending++] = *report;
-}
-
 /* Begins the batch of the first pending report. 0 or -errno. */
 static int api_live_take(struct wm_api_live *l, struct waymark_error *error)
 {

@@ -36,8 +36,8 @@ int wm_api_fail_said(struct waymark_error *error, int err, const struct wm_diag 
 	return err;
 }
 
-int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
-		     const struct wm_diag *diag)
+static int api_fail_diag(struct waymark_error *error, int err, const char *path,
+			 const struct wm_diag *diag)
 {
 	char where[64] = "";
 
@@ -103,7 +103,7 @@ static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t
 		int err = paths[i] ? wm_read_open(paths[i], &t->traces[i], &diag) : -EINVAL;
 
 		if (err)
-			return wm_api_fail_diag(error, err, paths[i] ? paths[i] : "", &diag);
+			return api_fail_diag(error, err, paths[i] ? paths[i] : "", &diag);
 		t->nr_traces++;
 	}
 	return 0;

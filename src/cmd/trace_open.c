@@ -83,7 +83,8 @@ static void say_losses_as_babeltrace(const struct wm_trace *t)
 	wm_text_done(&text);
 }
 
-uint64_t wm_input_nr_lost(const struct wm_trace *t)
+/* For waymark's own traces: the sum of the losses. */
+static uint64_t input_nr_lost(const struct wm_trace *t)
 {
 	uint64_t sum = 0;
 
@@ -97,7 +98,7 @@ void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t)
 {
 	const char *between = ": ";
 
-	wm_text_u64(text, wm_input_nr_lost(t));
+	wm_text_u64(text, input_nr_lost(t));
 	wm_text_str(text, " lost");
 	for (uint32_t i = 0; i < t->nr_causes; i++) {
 		const struct wm_trace_cause *c = &t->causes[i];
@@ -118,7 +119,7 @@ static void say_causes(const struct wm_trace *t)
 {
 	struct wm_text text;
 
-	if (!wm_input_nr_lost(t))
+	if (!input_nr_lost(t))
 		return;
 	wm_text_init(&text);
 	wm_input_lost_text(&text, t);
@@ -156,7 +157,7 @@ static void trace_open_say_losses(const struct wm_trace *t)
 
 bool wm_input_is_damaged(const struct wm_trace *t)
 {
-	return t->nr_faults || t->nr_losses || wm_input_nr_lost(t);
+	return t->nr_faults || t->nr_losses || input_nr_lost(t);
 }
 
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace)

@@ -14,11 +14,7 @@ int wm_input_open(const char *path, struct wm_trace **ret);
 /* Returns whether data is missing, according to the part read so far. */
 bool wm_input_is_damaged(const struct wm_trace *t);
 
-/*
- * For waymark's own traces: the sum of the losses, and the text "12 lost: 10 full, 2 torn", or "0
- * lost".
- */
-uint64_t wm_input_nr_lost(const struct wm_trace *t);
+/* For waymark's own traces: writes "12 lost: 10 full, 2 torn", or "0 lost". */
 struct wm_text;
 void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
 

@@ -90,9 +90,6 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 		     enum wm_clock_kind kind, struct wm_pump_source **ret);
 void wm_source_destroy(struct wm_pump_source *s); /* closes the pool; accepts NULL */
 
-/* Stops reading the pool, because the program broke a rule. */
-void wm_source_quarantine(struct wm_pump_source *s, const char *fault);
-
 /* Tells the program in block mode that a reader is alive, or with `closing`, that it has left. */
 void wm_source_beat(struct wm_pump_source *s);
 void wm_source_closing(struct wm_pump_source *s);

@@ -83,7 +83,8 @@ unsigned wm_dwarf_address_bytes(Dwarf_Die *of)
 	return dwarf_diecu(of, &unit, &bytes, NULL) && bytes == 4 ? 4 : 8;
 }
 
-bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
+/* Finds the function, not an inlined one, that contains an address. */
+static bool elf_vars_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die *scopes = NULL;
 	bool found = false;
@@ -379,7 +380,7 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 		      struct wm_elf_value *ret, const char **why)
 {
 	Dwarf_Die function;
-	bool known = wm_dwarf_function(v, address, &function);
+	bool known = elf_vars_function(v, address, &function);
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
 	/*
@@ -447,7 +448,7 @@ int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_
 	Dwarf_Die function, type;
 
 	*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER};
-	if (!wm_dwarf_function(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
+	if (!elf_vars_function(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
 	    !vars_describe(&type, ret) || ret->elements)
 		return -ENOENT;
 	return 0;
@@ -459,7 +460,7 @@ int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
 	Dwarf_Die function, child;
 	int err = 0;
 
-	if (!wm_dwarf_function(v, address, &function))
+	if (!elf_vars_function(v, address, &function))
 		return -ENOENT;
 	if (dwarf_child(&function, &child) != 0)
 		return 0;

@@ -207,7 +207,11 @@ static int print_format_cut(struct cutter *c)
 	}
 }
 
-int wm_kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
+/*
+ * Parses the format string and its arguments. Returns 0, -ENOMEM, or -EBADMSG when the parser
+ * failed.
+ */
+static int kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
 {
 	struct cutter c = {.parser = p};
 	struct wm_knode *format;
@@ -266,7 +270,7 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 	if (!out)
 		return -ENOMEM;
 	*out = (struct wm_kprint){.format = format, .machine = *m, .special = special_of(format)};
-	err = wm_kparser_format(&p, out);
+	err = kparser_format(&p, out);
 	if (err == -ENOMEM)
 		return err;
 	if (err)

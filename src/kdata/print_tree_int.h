@@ -209,12 +209,6 @@ struct wm_knode *wm_kparser_call(struct wm_kparser *p, const struct wm_ktoken *n
  */
 const char *wm_kconv_read(const char *at, uint8_t long_bytes, struct wm_kconv *k);
 
-/*
- * print_format.c: parses the format string and its arguments. Returns 0, -ENOMEM, or -EBADMSG when
- * the parser failed.
- */
-int wm_kparser_format(struct wm_kparser *p, struct wm_kprint *ret);
-
 /* --- running --------------------------------------------------------------- */
 
 /* print_run.c */

@@ -33,8 +33,6 @@ int wm_proc_open(const struct wm_proc_event *e, pid_t pid);
  */
 int wm_proc_read(int fd, struct wm_proc_text *t);
 
-void wm_proc_machine_read(struct wm_proc_machine *ret);
-
 /*
  * Creates the plan of an event from the current contents of its file; for an event of processes,
  * from this process's file. -ENOENT with a sentence: this kernel has no such file.

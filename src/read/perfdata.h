@@ -230,8 +230,6 @@ struct wm_pd {
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);
 uint64_t wm_pd_u64(struct wm_pd_bytes *b);
 const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
-/* Reads perf's string: u32 size, then text padded with NULs. NULL if it exceeds the section. */
-const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
 
 /* Finds the type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
 bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);

@@ -44,7 +44,7 @@ static const char *mark_text(const struct waymark_desc *d, int i)
 	return p;
 }
 
-const char *wm_mark_desc_name(const struct waymark_desc *d)
+static const char *mark_desc_name(const struct waymark_desc *d)
 {
 	return mark_text(d, 1);
 }
@@ -77,7 +77,7 @@ static unsigned mark_decode(const struct waymark_desc *d, const unsigned char *s
 /* A span's slots are its id and its parent's id. */
 static void run_span(const struct wm_plan *plan, const unsigned char *slots)
 {
-	const char *name = wm_mark_desc_name(plan->mark);
+	const char *name = mark_desc_name(plan->mark);
 	uint64_t id[2];
 
 	wm_mem_copy(id, slots, sizeof(id));

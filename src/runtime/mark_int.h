@@ -31,7 +31,6 @@ int wm_guest_probe_disconnect(enum wm_probe_kind kind, const char *provider, con
 			      const char *prototype, void (*fn)(void), void *data);
 
 /* Strings of a description. registry.c has checked the description. */
-const char *wm_mark_desc_name(const struct waymark_desc *d);
 const char *wm_mark_desc_format(const struct waymark_desc *d); /* the format of a marker */
 
 /*

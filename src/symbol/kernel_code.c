@@ -121,9 +121,10 @@ static bool kernel_code_has_code(const struct wm_elf *e, uint64_t address)
 	return true;
 }
 
-int wm_symbols_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
-				  const struct wm_elf *e, struct wm_kernel_code *ret,
-				  struct wm_diag *diag)
+/* Reads from a vmlinux file, in which addresses are those of the link. */
+static int kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
+			      const struct wm_elf *e, struct wm_kernel_code *ret,
+			      struct wm_diag *diag)
 {
 	struct wm_code names;
 	uint64_t address;
@@ -155,9 +156,9 @@ static int read_vmlinux(const struct wm_module *m, const struct wm_symbol *s,
 		return wm_diag_set(diag, err, NULL, -1, "no vmlinux of that build on this machine");
 	err = -ENOENT;
 	if (files.image)
-		err = wm_symbols_kernel_code_linked(m, s, files.image, ret, diag);
+		err = kernel_code_linked(m, s, files.image, ret, diag);
 	if (err && err != -ENOMEM && files.debug)
-		err = wm_symbols_kernel_code_linked(m, s, files.debug, ret, diag);
+		err = kernel_code_linked(m, s, files.debug, ret, diag);
 	wm_module_close(&files);
 	return err;
 }

@@ -36,9 +36,4 @@ int wm_symbols_kernel_code_live(const struct wm_module *m, const struct wm_symbo
 				const char *kallsyms, const char *kcore, struct wm_kernel_code *ret,
 				struct wm_diag *diag);
 
-/* Reads from a vmlinux file, in which addresses are those of the link. */
-int wm_symbols_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
-				  const struct wm_elf *e, struct wm_kernel_code *ret,
-				  struct wm_diag *diag);
-
 #endif

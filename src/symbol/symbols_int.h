@@ -75,10 +75,4 @@ uint64_t wm_symbols_kernel_moved(const struct wm_code *c, const struct wm_kernel
 int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *id,
 		    uint32_t id_bytes, struct wm_module_files *ret);
 
-/*
- * Parses lines "START BYTES name", numbers in hexadecimal, which just-in-time compilers write. 0 or
- * -ENOMEM.
- */
-int wm_jit_map_parse(struct wm_code *c, char *text);
-
 #endif

@@ -96,7 +96,11 @@ static int symbols_load_file(struct wm_module_symbols *t, const struct wm_module
 
 /* ---- code made at run time --------------------------------------------------------------- */
 
-int wm_jit_map_parse(struct wm_code *c, char *text)
+/*
+ * Parses lines "START BYTES name", numbers in hexadecimal, which just-in-time compilers write. 0 or
+ * -ENOMEM.
+ */
+static int jit_map_parse(struct wm_code *c, char *text)
 {
 	char *next;
 
@@ -144,7 +148,7 @@ static int read_jit_map(struct wm_module_symbols *t, const char *path)
 	(void)close(fd);
 	if (err)
 		return err;
-	err = wm_jit_map_parse(&t->code, text);
+	err = jit_map_parse(&t->code, text);
 	free(text);
 	return err;
 }

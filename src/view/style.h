@@ -23,7 +23,7 @@ extern const struct wm_style wm_style_perf;
 extern const struct wm_style wm_style_json;
 
 /* Writers that the styles share (style.c): of decimal integers, and of true and false. */
-wm_shape_write wm_style_u64, wm_style_i64, wm_style_bool;
-wm_shape_write *wm_style_decimal(const struct wm_type *t); /* returns one of the first two */
+wm_shape_write wm_style_u64, wm_style_bool;
+wm_shape_write *wm_style_decimal(const struct wm_type *t); /* for signed and unsigned integers */
 
 #endif

@@ -112,7 +112,7 @@ static void members_add(struct wm_pumproc *p, int sock)
  * Stops accepting. The watch is level-triggered, so a connection that cannot be accepted would wake
  * the loop continuously.
  */
-void wm_pumproc_pause_accepting(struct wm_pumproc *p)
+static void members_pause_accepting(struct wm_pumproc *p)
 {
 	wm_watch_remove(p->accept_watch);
 	p->accept_watch = NULL;
@@ -147,7 +147,7 @@ void wm_pumproc_on_connection(int fd, uint32_t events, void *data)
 		p->accept_blocked = true;
 	}
 	if (got < 0 || p->accepted >= ACCEPT_PER_ROUND)
-		wm_pumproc_pause_accepting(p);
+		members_pause_accepting(p);
 }
 
 void wm_pumproc_resume_accepting(struct wm_pumproc *p)
@@ -238,7 +238,7 @@ void wm_pumproc_take_last(struct wm_pumproc *p)
 	uint32_t before;
 	int got;
 
-	wm_pumproc_pause_accepting(p);
+	members_pause_accepting(p);
 	do {
 		got = members_accept_some(p);
 		before = p->nr_members;

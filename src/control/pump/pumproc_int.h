@@ -94,7 +94,6 @@ void wm_pumproc_trouble(struct wm_pumproc *p, const char *fmt, ...)
 void wm_pumproc_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
 void wm_pumproc_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data);
 void wm_pumproc_on_connection(int fd, uint32_t events, void *data);
-void wm_pumproc_pause_accepting(struct wm_pumproc *p);
 void wm_pumproc_resume_accepting(struct wm_pumproc *p);
 /* To be called between rounds: adds members to the pump and removes them. */
 void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead);

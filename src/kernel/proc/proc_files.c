@@ -66,7 +66,7 @@ int wm_proc_read(int fd, struct wm_proc_text *t)
 	}
 }
 
-void wm_proc_machine_read(struct wm_proc_machine *ret)
+static void proc_machine_read(struct wm_proc_machine *ret)
 {
 	long hz = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
 
@@ -80,7 +80,7 @@ int wm_proc_learn(const struct wm_proc_event *e, struct wm_kproc_plan **ret, str
 	struct wm_proc_machine machine;
 	struct wm_proc_text t = {0};
 
-	wm_proc_machine_read(&machine);
+	proc_machine_read(&machine);
 	if (!err)
 		err = wm_proc_read(fd, &t);
 	if (err)

@@ -64,6 +64,8 @@ static bool item_type_labels(struct wm_ctf_metadata *m, const struct wm_ctf_type
 	return list;
 }
 
+static const struct wm_type *item_type_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t);
+
 static bool item_type_members(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 			      const struct wm_ctf_type *t, struct wm_type *s)
 {
@@ -75,7 +77,7 @@ static bool item_type_members(struct wm_ctf_metadata *m, enum wm_ctf_scope scope
 		if (!wm_ctf_is_shown(m, scope, &t->members[i]))
 			continue;
 		one->name = t->members[i].name;
-		one->type = wm_ctf_shape(m, t->members[i].type);
+		one->type = item_type_shape(m, t->members[i].type);
 		if (!one->type)
 			return false;
 		s->nr_members++;
@@ -104,11 +106,12 @@ static const struct wm_type *item_type_make(struct wm_ctf_metadata *m, enum wm_c
 		return item_type_members(m, scope, t, s) ? s : NULL;
 	if (s->kind != WM_TYPE_LIST && s->kind != WM_TYPE_OPTIONAL)
 		return s;
-	s->element.type = wm_ctf_shape(m, t->element);
+	s->element.type = item_type_shape(m, t->element);
 	return s->element.type ? s : NULL;
 }
 
-const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t)
+/* Returns the converted type; NULL: out of memory. */
+static const struct wm_type *item_type_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t)
 {
 	if (!t->shape)
 		t->shape = item_type_make(m, WM_CTF_NR_SCOPES, t);
@@ -118,7 +121,7 @@ const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type
 const struct wm_type *wm_ctf_shape_scope(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 					 struct wm_ctf_type *t)
 {
-	return scope == WM_CTF_PACKET_CONTEXT ? item_type_make(m, scope, t) : wm_ctf_shape(m, t);
+	return scope == WM_CTF_PACKET_CONTEXT ? item_type_make(m, scope, t) : item_type_shape(m, t);
 }
 
 bool wm_ctf_is_shown(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,

@@ -10,9 +10,6 @@
 #include "event/item.h"
 #include "read/ctf/meta/type.h"
 
-/* Returns the converted type; NULL: out of memory. */
-const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t);
-
 /*
  * Returns the converted structure of a scope; NULL: out of memory. A packet context lacks the
  * members that describe the packet (sizes, times, counters), because struct wm_packet has their

@@ -33,7 +33,8 @@ const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes)
 	return p;
 }
 
-const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t)
+/* Reads perf's string: u32 size, then text padded with NULs. NULL if it exceeds the section. */
+static const char *pd_string(struct wm_pd_bytes *b, struct wm_trace *t)
 {
 	uint32_t room = wm_pd_u32(b);
 	const unsigned char *p = room <= WM_PD_STRING_MAX ? wm_pd_take(b, room) : NULL;
@@ -58,7 +59,7 @@ static const struct {
 
 static int feature_add_string(struct wm_pd *pd, size_t which, struct wm_pd_bytes *b)
 {
-	const char *text = wm_pd_string(b, pd->trace);
+	const char *text = pd_string(b, pd->trace);
 	char word[512];
 
 	if (!text)
@@ -75,7 +76,7 @@ static int add_command(struct wm_pd *pd, struct wm_pd_bytes *b)
 
 	wm_text_init(&t);
 	for (uint32_t i = 0; i < n && !b->failed; i++) {
-		const char *word = wm_pd_string(b, pd->trace);
+		const char *word = pd_string(b, pd->trace);
 
 		if (word)
 			wm_text_f(&t, "%s%s", i ? " " : "", word);
@@ -165,7 +166,7 @@ static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 
 		(void)wm_pd_take(b, attr_bytes);
 		nr_ids = wm_pd_u32(b);
-		name = wm_pd_string(b, pd->trace);
+		name = pd_string(b, pd->trace);
 		for (uint32_t k = 0; k < nr_ids && !b->failed; k++) {
 			int64_t found = attr_with_id(pd, wm_pd_u64(b));
 

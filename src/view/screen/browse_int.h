@@ -72,9 +72,6 @@ void wm_browse_measure(struct wm_browse *b, struct wm_browse_table *t);
 /* Runs a key's action; unknown keys show a message (browse_keys.c). */
 void wm_browse_do(struct wm_browse *b, uint32_t key);
 
-/* Writes one line per key, with its action. */
-void wm_browse_help(struct wm_text *t);
-
 /*
  * Reads a line at the bottom of the screen (browse_ask.c). `text` has WM_BROWSE_TEXT_MAX bytes and
  * holds the initial text. Returns false when the user cancelled with Esc.

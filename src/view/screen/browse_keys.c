@@ -431,12 +431,14 @@ static void show_notes(struct wm_browse *b, int how)
 	wm_text_done(&text);
 }
 
+static void browse_keys_help(struct wm_text *t);
+
 static void show_help(struct wm_browse *b, int how)
 {
 	struct wm_text text;
 
 	wm_text_init(&text);
-	wm_browse_help(&text);
+	browse_keys_help(&text);
 	wm_browse_page(b, "keys", &text);
 	wm_text_done(&text);
 }
@@ -485,7 +487,8 @@ static const struct action actions[] = {
 
 #define NR_ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
-void wm_browse_help(struct wm_text *t)
+/* Writes one line per key, with its action. */
+static void browse_keys_help(struct wm_text *t)
 {
 	for (size_t i = 0; i < NR_ACTIONS; i++)
 		wm_text_f(t, "%-14s %s\n", actions[i].name, actions[i].what);

@@ -9,8 +9,8 @@ const struct wm_item *wm_style_u64(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-const struct wm_item *wm_style_i64(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
+static const struct wm_item *style_i64(struct wm_pen *p, const struct wm_shape *s,
+				       const struct wm_item *i)
 {
 	p->at = wm_digits_i64(p->at, i->s);
 	return i + 1;
@@ -28,5 +28,5 @@ const struct wm_item *wm_style_bool(struct wm_pen *p, const struct wm_shape *s,
 
 wm_shape_write *wm_style_decimal(const struct wm_type *t)
 {
-	return t->kind == WM_TYPE_SIGNED ? wm_style_i64 : wm_style_u64;
+	return t->kind == WM_TYPE_SIGNED ? style_i64 : wm_style_u64;
 }

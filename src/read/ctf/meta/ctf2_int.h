@@ -43,7 +43,6 @@ json_t *wm_ctf2_need(struct ctf2 *p, json_t *object, const char *key);
 const char *wm_ctf2_text(struct ctf2 *p, json_t *object, const char *key);
 uint64_t wm_ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
 			  uint64_t max);
-int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial);
 
 /*
  * Reads a JSON integer of up to 64 bits; a negative one is returned in two's complement. False when

@@ -125,7 +125,7 @@ uint64_t wm_ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint6
 	return n;
 }
 
-int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial)
+static int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial)
 {
 	json_t *value = json_object_get(object, key);
 
@@ -262,7 +262,7 @@ static void ctf2_parse_clock_class(struct ctf2 *p, json_t *f)
 	c.description = wm_ctf2_text(p, f, "description");
 	c.hz = wm_ctf2_unsigned(p, f, "frequency", 0, UINT64_MAX);
 	c.precision = wm_ctf2_unsigned(p, f, "precision", 0, UINT64_MAX);
-	c.offset_seconds = wm_ctf2_signed(p, offset, "seconds", 0);
+	c.offset_seconds = ctf2_signed(p, offset, "seconds", 0);
 	c.offset_cycles = (int64_t)wm_ctf2_unsigned(p, offset, "cycles", 0, INT64_MAX);
 	c.absolute = json_is_string(origin) && !strcmp(json_string_value(origin), "unix-epoch");
 	if (!c.id || !c.hz)

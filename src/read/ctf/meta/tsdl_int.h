@@ -61,9 +61,6 @@ bool wm_tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64
 bool wm_tsdl_value(struct tsdl *p, struct wm_tsdl_value *ret);
 bool wm_tsdl_unsigned(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, uint64_t max,
 		      uint64_t *ret);
-bool wm_tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, int64_t *ret);
-bool wm_tsdl_text(struct tsdl *p, const struct wm_tsdl_value *v, const char *what,
-		  const char **ret);
 bool wm_tsdl_bool(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, bool *ret);
 bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret);
 

@@ -158,7 +158,8 @@ bool wm_tsdl_unsigned(struct tsdl *p, const struct wm_tsdl_value *v, const char 
 	return true;
 }
 
-bool wm_tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, int64_t *ret)
+static bool tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *what,
+			int64_t *ret)
 {
 	if (v->kind != TSDL_NUMBER || v->number > (uint64_t)INT64_MAX + v->negative)
 		return bad_value(p, v, what, "a 64-bit number");
@@ -166,7 +167,8 @@ bool wm_tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *w
 	return true;
 }
 
-bool wm_tsdl_text(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, const char **ret)
+static bool tsdl_text(struct tsdl *p, const struct wm_tsdl_value *v, const char *what,
+		      const char **ret)
 {
 	if (v->kind == TSDL_NUMBER)
 		return bad_value(p, v, what, "a string");
@@ -371,7 +373,7 @@ static bool set_pair(struct tsdl *p, const char *name, const struct wm_tsdl_valu
 	if (ret->text)
 		return true;
 	if (v->negative || v->number <= INT64_MAX)
-		return wm_tsdl_signed(p, v, name, &ret->number);
+		return tsdl_signed(p, v, name, &ret->number);
 	(void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v->number);
 	ret->text = wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, digits, strlen(digits)));
 	return ret->text != NULL;
@@ -411,17 +413,17 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 	bool ok = true;
 
 	if (!strcmp(name, "name"))
-		ok = wm_tsdl_text(p, v, name, &c->name);
+		ok = tsdl_text(p, v, name, &c->name);
 	else if (!strcmp(name, "description"))
-		ok = wm_tsdl_text(p, v, name, &c->description);
+		ok = tsdl_text(p, v, name, &c->description);
 	else if (!strcmp(name, "freq"))
 		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->hz) && c->hz;
 	else if (!strcmp(name, "precision"))
 		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->precision);
 	else if (!strcmp(name, "offset_s"))
-		ok = wm_tsdl_signed(p, v, name, &c->offset_seconds);
+		ok = tsdl_signed(p, v, name, &c->offset_seconds);
 	else if (!strcmp(name, "offset"))
-		ok = wm_tsdl_signed(p, v, name, &c->offset_cycles);
+		ok = tsdl_signed(p, v, name, &c->offset_cycles);
 	else if (!strcmp(name, "absolute"))
 		ok = wm_tsdl_bool(p, v, name, &c->absolute);
 	return ok || bad_value(p, v, name, "possible");
@@ -493,13 +495,13 @@ static bool event_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 	struct wm_ctf_event *e = data;
 
 	if (!strcmp(name, "name"))
-		return wm_tsdl_text(p, v, name, &e->name);
+		return tsdl_text(p, v, name, &e->name);
 	if (!strcmp(name, "id"))
 		return wm_tsdl_unsigned(p, v, name, UINT64_MAX, &e->id);
 	if (!strcmp(name, "stream_id"))
 		return e->has_stream = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &e->stream_id);
 	if (!strcmp(name, "loglevel") && v->kind == TSDL_NUMBER)
-		return wm_tsdl_signed(p, v, name, &e->level);
+		return tsdl_signed(p, v, name, &e->level);
 	return event_pair(p, e, name, v);
 }
 
