@@ -239,6 +239,20 @@ script() { # FILE: prints perf script's output
 	[ "$(script part.data | grep -c 'cycles:')" = "$n" ]
 }
 
+@test "tracepoints of perf.data keep their formats, and all that perf stores with them" {
+	perf_record -N -q -e sched:sched_switch,syscalls:sys_enter_openat -g -o file.data ls / >/dev/null 2>err ||
+		skip "perf may not record tracepoints here: $(head -1 err)"
+	perf record -N -q -e syscalls:sys_enter_openat -o - true 2>/dev/null >pipe.data
+	for t in file pipe; do
+		convert perf.data $t.data out.data
+		script $t.data >a
+		[ -s a ]
+		cmp a <(script out.data)
+		# Names of threads that belong to the formats end the section.
+		perf report -i out.data --stdio >/dev/null 2>&1
+	done
+}
+
 @test "waymark's samples become perf's: perf report shows their symbols" {
 	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
 		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||

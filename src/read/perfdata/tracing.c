@@ -8,6 +8,7 @@
  *   u32 formats of ftrace; for each u64 bytes, text
  *   u32 systems; for each NAME 0, u32 events; for each u64 bytes, text
  *   u32 bytes, kallsyms; u32 bytes, formats of trace_printk()
+ *   since version 0.6: u64 bytes, names of threads
  */
 #include <errno.h>
 #include <string.h>
@@ -103,12 +104,13 @@ static int tracing_keep(struct wm_pd *pd, const unsigned char *begin, const stru
 int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	const unsigned char *begin = b->at, *head = wm_pd_take(b, sizeof(magic) - 1), *machine;
+	const char *version;
 	uint64_t bytes;
 	int err;
 
 	if (pd->formats || !head || memcmp(head, magic, sizeof(magic) - 1))
 		return 0;
-	(void)tracing_take_name(b); /* skip the version: 0.5 or 0.6 */
+	version = tracing_take_name(b); /* 0.5 or 0.6 */
 	machine = wm_pd_take(b, 2);
 	(void)wm_pd_u32(b);
 	if (!machine || (machine[1] != 4 && machine[1] != 8))
@@ -126,6 +128,8 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 		err = tracing_add_words(pd, b, wm_kformats_add_symbols);
 	if (!err)
 		err = tracing_add_words(pd, b, wm_kformats_add_printk);
+	if (version && strcmp(version, "0.6") >= 0)
+		(void)tracing_take_text(b, &bytes); /* names of threads, which COMM records have, too */
 	if (!err)
 		err = tracing_keep(pd, begin, b);
 	return err ? err : wm_kformats_seal(pd->formats);
