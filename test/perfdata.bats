@@ -95,6 +95,16 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
+@test "the perf form shows the times of the records, and a window takes both kinds" {
+	perf_record -N -q -k CLOCK_MONOTONIC -e page-faults -c 1 -o r.data -- ls 2>err >/dev/null || skip "$(head -1 err)"
+	perf script -i r.data -F time | tr -d ' :' >times
+	we_say r.data | grep -o ' [0-9]*[.][0-9]*: ' | tr -d ' :' | diff times -
+	local at=$(sed -n 20p times) wall=$(waymark print --jsonl r.data | sed -n 's/.*"time_ns":\([0-9]*\).*/\1/; 20p')
+	waymark print --format=perf r.data --begin "$at" >raw
+	[ "$(wc -l <raw)" -ge $(($(wc -l <times) - 19)) ]
+	waymark print --format=perf r.data --begin "${wall%?????????}.${wall: -9}" | tail -5 | diff <(tail -5 raw) -
+}
+
 # perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt

@@ -44,11 +44,31 @@ static int64_t first_ns(const struct wm_input_set *in)
 	return first == INT64_MAX ? 0 : first;
 }
 
+/*
+ * Converts a time of the clock itself, which `print --format=perf` shows, to one since 1970. Such
+ * clocks count from the boot, so their times are before the offset.
+ */
+static int64_t from_raw(const struct wm_input_set *in, int64_t ns)
+{
+	for (uint32_t i = 0; i < in->nr; i++)
+		for (uint32_t k = 0; k < in->traces[i]->nr_clocks; k++) {
+			const struct wm_trace_clock *c = in->traces[i]->clocks[k];
+
+			if (c->is_shown_raw && ns >= 0 && ns < c->offset_ns)
+				return ns > INT64_MAX - c->offset_ns ? ns : ns + c->offset_ns;
+		}
+	return ns;
+}
+
 static int bound(const struct wm_input_set *in, const char *verb, const char *option,
 		 const char *text, int64_t *ret)
 {
-	if (!text || !wm_moment_parse(text, first_ns(in), ret))
+	if (!text)
 		return WM_EXIT_DONE;
+	if (!wm_moment_parse(text, first_ns(in), ret)) {
+		*ret = from_raw(in, *ret);
+		return WM_EXIT_DONE;
+	}
 	wm_say(
 	    "%s: --%s: '%s' is not a time; use seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
 	    verb, option, text);

@@ -70,6 +70,8 @@ struct wm_trace_clock {
 	uint64_t rest;     /* remainder of offset_ns, in 1/hz ns */
 	uint64_t error_ns; /* accuracy of the offset; UINT64_MAX: unknown */
 	bool is_epoch;     /* the origin is 1970: wall time can be printed */
+	/* The tracer's own tool prints times without the offset; so does the view of its form. */
+	bool is_shown_raw;
 };
 
 /* A property of the trace: host, tracer, kernel, command... */

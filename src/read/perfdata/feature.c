@@ -102,7 +102,7 @@ static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 	 * between the two readings.
 	 */
 	pd->clock->offset_ns = id == CLOCK_REALTIME ? 0 : (int64_t)wall - (int64_t)clock;
-	pd->clock->is_epoch = true;
+	pd->clock->is_epoch = pd->clock->is_shown_raw = true;
 	return 0;
 }
 

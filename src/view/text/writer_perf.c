@@ -150,6 +150,14 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	WM_PEN_PUT(p, ": ");
 }
 
+/* perf script prints the time as in the record, without what makes it wall time. */
+static int64_t raw_offset_of(const struct wm_event *e)
+{
+	const struct wm_trace_clock *c = e->stream->clock;
+
+	return c && c->is_shown_raw ? c->offset_ns : 0;
+}
+
 /* Returns the member whose number + 1 is given; NULL: none. */
 static const struct wm_item *writer_perf_member(const struct wm_event *e, enum wm_part part,
 						uint32_t nr)
@@ -399,7 +407,7 @@ void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 	if (e->cpu >= 0)
 		writer_perf_put_cpu(&p, e->cpu);
 	if (e->ns != WM_TIME_NONE)
-		put_time(&p, page, e->ns);
+		put_time(&p, page, e->ns - raw_offset_of(e));
 	if (is_sample && !e->type->print)
 		put_period(&p, type, e);
 	wm_view_put_piece(&p, &type->name);
