@@ -253,6 +253,29 @@ script() { # FILE: prints perf script's output
 	done
 }
 
+@test "build-ids that the kernel promised because of another recorder are not read or copied" {
+	perf_record -N -q -e cpu-clock -F 2000 -g -o true.data ls -lR /usr/share/doc >/dev/null 2>err ||
+		skip "perf may not record here: $(head -1 err)"
+	python3 - <<-'END'
+	import struct
+	data = bytearray(open("true.data", "rb").read())
+	at, size = struct.unpack_from("<QQ", data, 40)
+	end, nr = at + size, 0
+	while at < end:
+	    kind, misc, size = struct.unpack_from("<IHH", data, at)
+	    if kind == 10:
+	        struct.pack_into("<H", data, at + 4, misc | 1 << 14)
+	        nr += 1
+	    at += size
+	assert nr
+	open("promised.data", "wb").write(data)
+	END
+	print_as perf true.data >want
+	print_as perf promised.data | cmp want -
+	"$waymark" convert promised.data out.data
+	cmp <(script true.data) <(script out.data)
+}
+
 @test "waymark's samples become perf's: perf report shows their symbols" {
 	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
 		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||

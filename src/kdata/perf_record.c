@@ -79,6 +79,7 @@ void wm_kperf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *att
 	    .nr_regs_intr = (uint8_t)__builtin_popcountll(attr->regs_intr),
 	    .swap = wm_order_swap(big_endian),
 	    .big_endian = big_endian,
+	    .has_build_ids = wm_kperf_attr_has(attr, WM_PERF_ATTR_BUILD_ID),
 	};
 }
 
@@ -189,6 +190,25 @@ static struct wm_perf_text perf_record_take_text(struct wm_perf_cursor *c)
 	return (struct wm_perf_text){p, (uint32_t)length};
 }
 
+#define BUILD_ID_BYTES 20u
+
+/*
+ * Returns whether the record has a build-id. When one recorder asks for build-ids, the kernel sets
+ * the bit in the records of all (seen in 6.1 to 6.18), but those of others have the device there.
+ * Only perf inject adds build-ids without setting the attr's bit. They begin with their usual size
+ * as a word, which is the number of no device in use.
+ */
+static bool perf_record_has_build_id(const struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+				     const struct wm_perf_header *h)
+{
+	static const unsigned char head[4] = {BUILD_ID_BYTES};
+
+	if (h->type != WM_PERF_MMAP2 || !(h->misc & WM_PERF_MISC_MMAP_BUILD_ID))
+		return false;
+	return s->has_build_ids ||
+	       (wm_kperf_left(c) >= sizeof(head) && !memcmp(c->at, head, sizeof(head)));
+}
+
 static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		       struct wm_perf_record *r)
 {
@@ -199,12 +219,12 @@ static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 	m->addr = wm_kperf_u64(c, "address");
 	m->len = wm_kperf_u64(c, "length");
 	m->pgoff = wm_kperf_u64(c, "page offset");
-	if (r->header.type == WM_PERF_MMAP2 && r->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) {
+	if (perf_record_has_build_id(c, s, &r->header)) {
 		const unsigned char *p = wm_kperf_take(c, 24, "build-id");
 
 		if (p) {
 			m->build_id = p + 4;
-			m->build_id_bytes = p[0] <= 20 ? p[0] : 20;
+			m->build_id_bytes = p[0] <= BUILD_ID_BYTES ? p[0] : BUILD_ID_BYTES;
 		}
 	} else if (r->header.type == WM_PERF_MMAP2) {
 		m->major = wm_kperf_u32(c, "device");

@@ -106,6 +106,9 @@ struct wm_perf_shape {
 	int16_t time_in_sample, time_from_end; /* offsets of the time, likewise */
 	uint8_t nr_regs_user, nr_regs_intr;
 	bool swap, big_endian;
+	/* MMAP2 can have build-ids; else a record that says so has a device, with few exceptions.
+	 */
+	bool has_build_ids;
 };
 
 /*
@@ -176,7 +179,7 @@ struct wm_perf_mmap { /* MMAP, MMAP2 */
 	uint32_t prot, flags; /* MMAP2 */
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
-	/* NULL when absent; then major ... inode_generation are set. */
+	/* NULL when absent; then major ... inode_generation are set, whatever the header says. */
 	const unsigned char *build_id;
 	uint8_t build_id_bytes; /* <= 20 */
 	struct wm_perf_text filename;

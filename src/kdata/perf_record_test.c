@@ -173,17 +173,48 @@ static void check_mmaps(bool big)
 	assert_int_equal(r.mmap.flags, 2);
 	assert_null(r.mmap.build_id);
 	check_text(r.mmap.filename, "no NUL..");
+}
 
-	m = begin(big, WM_PERF_MMAP2, WM_PERF_MISC_MMAP_BUILD_ID);
-	m.bytes += 32;
-	put(&m, 200, 1); /* more than possible; limited to 20 */
-	put(&m, 0, 3);
-	put_text(&m, "12345678901234567890", 20);
-	m.bytes += 8;
-	put_text(&m, "x", 8);
-	check_record(&m, 1, &r, 64);
-	assert_int_equal(r.mmap.build_id_bytes, 20);
-	assert_memory_equal(r.mmap.build_id, "12345678901234567890", 20);
+/* A mapping whose header says that it has a build-id; `head` is the word where its size would be.
+ */
+static struct wm_perf_mmap promised(bool big, uint64_t flags, uint32_t head, struct image *m)
+{
+	struct wm_perf_attr a = {.flags = flags};
+	struct wm_perf_shape s;
+	struct wm_perf_record r;
+
+	*m = begin(big, WM_PERF_MMAP2, WM_PERF_MISC_MMAP_BUILD_ID);
+	m->bytes += 32;
+	put(m, head, 4);
+	put_text(m, "12345678901234567890", 20);
+	m->bytes += 8;
+	put_text(m, "x", 8);
+	end(m);
+	wm_kperf_shape_init(&s, &a, big);
+	assert_int_equal(wm_kperf_record_parse(&s, m->data, m->bytes, &r, NULL), 1);
+	check_text(r.mmap.filename, "x");
+	return r.mmap;
+}
+
+static void check_build_ids(bool big)
+{
+	uint32_t size_20 = big ? 20u << 24 : 20, size_200 = big ? 200u << 24 : 200;
+	struct wm_perf_mmap map;
+	struct image m;
+
+	map = promised(big, WM_PERF_ATTR_BUILD_ID, size_200, &m); /* limited to 20 */
+	assert_int_equal(map.build_id_bytes, 20);
+	assert_memory_equal(map.build_id, "12345678901234567890", 20);
+
+	/* Another recorder asked for build-ids: the record has the device. */
+	map = promised(big, 0, 8, &m);
+	assert_null(map.build_id);
+	assert_int_equal(map.major, 8);
+
+	/* perf inject added a build-id. */
+	map = promised(big, 0, size_20, &m);
+	assert_int_equal(map.build_id_bytes, 20);
+	assert_memory_equal(map.build_id, "12345678901234567890", 20);
 }
 
 static void check_tasks(bool big)
@@ -346,6 +377,7 @@ static void test_records(void **state)
 {
 	for (int big = 0; big < 2; big++) {
 		check_mmaps(big);
+		check_build_ids(big);
 		check_tasks(big);
 		check_losses(big);
 		check_code(big);

@@ -216,7 +216,8 @@ struct wm_pd {
 	 * thread ids, indexed by the counts' thread number; -1: all threads. NULL: not in the file
 	 */
 	int32_t *threads;
-	bool has_counts; /* written by perf stat */
+	bool has_build_ids; /* MMAP2 records may have build-ids */
+	bool has_counts;    /* written by perf stat */
 	bool has_samples;
 	bool packed;      /* has compressed records */
 	bool untimed;     /* records without a time follow records with a time */

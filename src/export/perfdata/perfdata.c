@@ -75,6 +75,26 @@ static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
 	return d->out.err;
 }
 
+/*
+ * Writes a record of the input. perf 6.1 aborts at a mapping whose header promises a build-id that
+ * it does not have, so the promise is taken back; see perf_record_has_build_id().
+ */
+static int copy_record(struct wm_pdx *d, const unsigned char *record)
+{
+	struct wm_perf_header h = wm_kperf_header_get(record, d->swap);
+	struct wm_perf_record r;
+
+	if (h.type != WM_PERF_MMAP2 || !(h.misc & WM_PERF_MISC_MMAP_BUILD_ID) ||
+	    wm_kperf_record_parse(&d->pd->attrs[0].shape, record, h.size, &r, NULL) != 1 ||
+	    r.mmap.build_id)
+		return write_record(d, record, h.size);
+	wm_text_cut(&d->record, 0);
+	wm_pdx_u(d, &d->record, h.type, 4);
+	wm_pdx_u(d, &d->record, h.misc & ~WM_PERF_MISC_MMAP_BUILD_ID, 2);
+	wm_text_add(&d->record, record + 6, h.size - 6u);
+	return d->record.failed ? -ENOMEM : write_record(d, d->record.data, d->record.bytes);
+}
+
 static int perfdata_export_event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_pdx *d = x->own;
@@ -87,7 +107,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 		return 0;
 	}
 	if (d->pd)
-		return write_record(d, e->record, wm_kperf_header_get(e->record, d->swap).size);
+		return copy_record(d, e->record);
 	got = wm_pdx_record(d, e);
 	if (got == 1)
 		return write_record(d, d->text.data, d->text.bytes);

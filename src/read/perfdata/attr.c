@@ -10,6 +10,20 @@
 
 #define NAME_BYTES 64u /* size of a name in the table of event types */
 
+/*
+ * One of the events reports the mappings, but records that perf made itself, which have no id, are
+ * read by the shape of the first.
+ */
+static void share_build_ids(struct wm_pd *pd, struct wm_perf_shape *added)
+{
+	bool first = added->has_build_ids && !pd->has_build_ids;
+
+	pd->has_build_ids |= added->has_build_ids;
+	added->has_build_ids = pd->has_build_ids;
+	for (uint32_t i = 0; first && i < pd->nr_attrs; i++)
+		pd->attrs[i].shape.has_build_ids = true;
+}
+
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag)
 {
 	struct wm_pd_attr *more, a = {0};
@@ -30,6 +44,7 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 		return -ENOMEM;
 	pd->attrs = more;
 	pd->attrs[pd->nr_attrs] = a;
+	share_build_ids(pd, &pd->attrs[pd->nr_attrs].shape);
 	if (!pd->nr_attrs && a.shape.time_in_sample > 0)
 		pd->time_at = (uint16_t)a.shape.time_in_sample;
 	else if (pd->time_at != a.shape.time_in_sample)

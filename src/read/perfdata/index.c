@@ -136,7 +136,8 @@ static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 	struct wm_perf_record r;
 
 	if (!(w->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) || !a ||
-	    wm_kperf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
+	    wm_kperf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1 ||
+	    !r.mmap.build_id)
 		return 0;
 	return wm_trace_add_binary(x->pd->trace, r.mmap.filename.data, r.mmap.filename.bytes,
 				   r.mmap.build_id, r.mmap.build_id_bytes,

@@ -129,7 +129,8 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 	if (!err)
 		err = tracing_add_words(pd, b, wm_kformats_add_printk);
 	if (version && strcmp(version, "0.6") >= 0)
-		(void)tracing_take_text(b, &bytes); /* names of threads, which COMM records have, too */
+		(void)tracing_take_text(b,
+					&bytes); /* COMM records have the names of threads, too */
 	if (!err)
 		err = tracing_keep(pd, begin, b);
 	return err ? err : wm_kformats_seal(pd->formats);
