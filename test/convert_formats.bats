@@ -270,8 +270,8 @@ script() { # FILE: prints perf script's output
 	assert nr
 	open("promised.data", "wb").write(data)
 	END
-	print_as perf true.data >want
-	print_as perf promised.data | cmp want -
+	"$waymark" print --format=perf true.data >want
+	"$waymark" print --format=perf promised.data | cmp want -
 	"$waymark" convert promised.data out.data
 	cmp <(script true.data) <(script out.data)
 }
