@@ -75,6 +75,12 @@ struct wm_recorder_plan {
 #define WM_RECORDER_IN_COMMAND "command"
 #define WM_RECORDER_IN_TARGETS "processes"
 
+/*
+ * The folder of this executable, without a trailing '/': libraries are found relative
+ * to it. 0 or -errno.
+ */
+int wm_recorder_own_folder(char *buf, size_t size);
+
 struct wm_recorder;
 
 /*

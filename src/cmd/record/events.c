@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "event/context.h"
@@ -150,26 +149,6 @@ static int say_unwanted(int err, const char *text, const struct wm_diag *diag)
 		   : (int)wm_exit_of(err);
 }
 
-char *wm_record_join_filters(const char *a, const char *b, int *ret_err)
-{
-	struct wm_text t;
-
-	*ret_err = 0;
-	if (!a && !b)
-		return NULL;
-	wm_text_init(&t);
-	if (a && b)
-		wm_text_f(&t, "(%s) && (%s)", a, b);
-	else
-		wm_text_str(&t, a ? a : b);
-	if (t.failed) {
-		wm_text_done(&t);
-		*ret_err = -ENOMEM;
-		return NULL;
-	}
-	return t.data;
-}
-
 /* Adds one -e, merged with the options before any -e. 0, or an exit status after a message. */
 static int record_events_want(struct wm_record_asked *r, const struct wm_listed_event *own)
 {
@@ -184,7 +163,7 @@ static int record_events_want(struct wm_record_asked *r, const struct wm_listed_
 	char *filter;
 	int err, status;
 
-	filter = wm_record_join_filters(general->filter, own->filter, &err);
+	filter = wm_recorder_join_filters(general->filter, own->filter, &err);
 	w.filter = filter;
 	w.sampled = wm_record_sample_join(&general->how, &own->how, &w.how);
 	if (!err)
@@ -306,21 +285,6 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	return want_all(r, ret_nr_asked);
 }
 
-int wm_record_own_folder(char *buf, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-	char *slash;
-
-	if (n <= 0)
-		return n < 0 ? -errno : -ENOENT;
-	buf[n] = '\0';
-	slash = strrchr(buf, '/');
-	if (!slash)
-		return -ENOENT;
-	*slash = '\0';
-	return 0;
-}
-
 /*
  * Finds the processes of the threads of -t, and builds the filter of -t and -C. 0 or an
  * exit status.
@@ -343,7 +307,7 @@ int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 			 struct wm_recorder_plan *ret)
 {
 	int status = record_events_find_whose(r),
-	    err = wm_record_own_folder(r->folder, sizeof(r->folder));
+	    err = wm_recorder_own_folder(r->folder, sizeof(r->folder));
 
 	*ret = (struct wm_recorder_plan){
 	    .events = &r->events,

@@ -51,16 +51,6 @@ bool wm_record_sample_join(const struct wm_sampling_how *general, const struct w
 /* Parses the argument of --every. 0, or -EINVAL with a message in diag. */
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag);
 
-/*
- * Returns "A", "B" or "(A) && (B)", malloc'ed; NULL when both are NULL, or when out of memory
- * (*ret_err).
- */
-char *wm_record_join_filters(const char *a, const char *b, int *ret_err);
-/*
- * The folder of this executable, without a trailing '/': libraries are found relative
- * to it. 0 or -errno.
- */
-int wm_record_own_folder(char *buf, size_t size);
 /* Checks a filter's syntax. 0, or -EINVAL after printing a message with a caret under the error. */
 int wm_record_check_filter(const char *text);
 

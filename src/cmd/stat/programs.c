@@ -39,9 +39,9 @@ bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_spac
 static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *f, char **ret)
 {
 	int err = 0;
-	char *both = wm_record_join_filters(f->text[0], f->text[1], &err);
+	char *both = wm_recorder_join_filters(f->text[0], f->text[1], &err);
 
-	*ret = err ? NULL : wm_record_join_filters(both, u->cpus, &err);
+	*ret = err ? NULL : wm_recorder_join_filters(both, u->cpus, &err);
 	free(both);
 	return err;
 }
@@ -148,7 +148,7 @@ int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, b
 	if (!err)
 		err = stat_programs_find_pids(u, c);
 	if (!err)
-		err = wm_record_own_folder(u->folder, sizeof(u->folder));
+		err = wm_recorder_own_folder(u->folder, sizeof(u->folder));
 	if (!err && only_cpus)
 		u->cpus = wm_recorder_single_filter(NULL, 0, c->cpus, c->nr_cpus, &err);
 	if (err < 0) {

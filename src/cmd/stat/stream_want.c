@@ -75,7 +75,7 @@ static int want_names(struct wm_stat_stream *s, const struct wm_listed_event *wa
 {
 	int err;
 	char *filter =
-	    wm_record_join_filters(s->plan->events->events[0].filter, wanted->filter, &err);
+	    wm_recorder_join_filters(s->plan->events->events[0].filter, wanted->filter, &err);
 	const char *list = wanted->names, *name;
 	size_t bytes;
 

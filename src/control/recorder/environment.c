@@ -2,7 +2,7 @@
 /*
  * environment.c - builds CMD's environment: the session, and the libraries to preload. The
  * libraries are taken from the folder of waymark's own file, a build folder or an installed prefix,
- * so that an old installation is never mixed with a new one. See recorder_int.h.
+ * so that an old installation is never mixed with a new one. See recorder.h and recorder_int.h.
  */
 #include <elf.h>
 #include <errno.h>
@@ -275,4 +275,19 @@ int wm_recorder_env_make(const struct wm_recorder_plan *plan, const char *sessio
 	wm_text_done(&preload);
 	wm_text_done(&sessions);
 	return err;
+}
+
+int wm_recorder_own_folder(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	if (n <= 0)
+		return n < 0 ? -errno : -ENOENT;
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = '\0';
+	return 0;
 }

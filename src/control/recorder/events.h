@@ -142,6 +142,12 @@ char *wm_recorder_single_filter(const pid_t *tids, size_t nr_tids, const int *cp
 				int *ret_err);
 
 /*
+ * Returns "A", "B" or "(A) && (B)", malloc'ed; NULL when both are NULL, or when out of memory
+ * (*ret_err).
+ */
+char *wm_recorder_join_filters(const char *a, const char *b, int *ret_err);
+
+/*
  * Also records the mappings and names of tasks, where permitted. Needed for kernel events, and for
  * stacks, whose addresses are mostly in files without marks.
  */

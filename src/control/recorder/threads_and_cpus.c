@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads_and_cpus.c - restricts a recording to single threads and CPUs: finds the processes to
- * attach to, and creates the filter that rejects programs' events of other threads and CPUs. The
- * kernel restricts its own events. See events.h.
+ * attach to, creates the filter that rejects programs' events of other threads and CPUs, and joins
+ * filters. The kernel restricts its own events. See events.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -87,5 +87,25 @@ char *wm_recorder_single_filter(const pid_t *tids, size_t nr_tids, const int *cp
 	*ret_err = t.failed ? -ENOMEM : 0;
 	if (t.failed)
 		wm_text_done(&t);
+	return t.data;
+}
+
+char *wm_recorder_join_filters(const char *a, const char *b, int *ret_err)
+{
+	struct wm_text t;
+
+	*ret_err = 0;
+	if (!a && !b)
+		return NULL;
+	wm_text_init(&t);
+	if (a && b)
+		wm_text_f(&t, "(%s) && (%s)", a, b);
+	else
+		wm_text_str(&t, a ? a : b);
+	if (t.failed) {
+		wm_text_done(&t);
+		*ret_err = -ENOMEM;
+		return NULL;
+	}
 	return t.data;
 }
