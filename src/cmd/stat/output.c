@@ -135,14 +135,14 @@ static void show_times_text(const struct wm_stat_out *s)
 	if (r->nr_runs > 1)
 		(void)fprintf(out, " +- %.2f %%, mean of %" PRId64 " runs",
 			      100 * wm_stat_spread(&r->elapsed, r->nr_runs), r->nr_runs);
-	if (s->plan->stream)
+	if (s->plan->choice.stream)
 		(void)fprintf(out, "; counted from the stream of events, %" PRIu64 " lost\n",
 			      s->lost);
-	else if (s->plan->counting.command)
+	else if (s->plan->choice.counting.command)
 		(void)fprintf(out, ", %.6f s user, %.6f s system", r->user.mean / 1e9,
 			      r->system.mean / 1e9);
-	if (!s->plan->stream)
-		(void)fputs(s->plan->counting.by ? "; grouped in the kernel\n" : "\n", out);
+	if (!s->plan->choice.stream)
+		(void)fputs(s->plan->choice.counting.by ? "; grouped in the kernel\n" : "\n", out);
 	if (s->plan->without)
 		(void)fprintf(out, "%s\n", s->plan->without);
 }
@@ -155,12 +155,12 @@ static void show_times_json(struct wm_stat_out *s)
 	wm_json_u64(&s->json, "elapsed_ns", (uint64_t)r->elapsed.mean);
 	if (r->nr_runs > 1)
 		wm_json_f64(&s->json, "elapsed_spread", wm_stat_spread(&r->elapsed, r->nr_runs));
-	if (s->plan->counting.by || s->plan->stream)
+	if (s->plan->choice.counting.by || s->plan->choice.stream)
 		wm_json_string(&s->json, "counted",
-			       s->plan->stream ? "from the stream" : "in the kernel");
-	if (s->plan->counting.programs || s->plan->stream)
+			       s->plan->choice.stream ? "from the stream" : "in the kernel");
+	if (s->plan->choice.counting.programs || s->plan->choice.stream)
 		wm_json_u64(&s->json, "lost", s->lost);
-	if (s->plan->counting.command && !s->plan->stream) {
+	if (s->plan->choice.counting.command && !s->plan->choice.stream) {
 		wm_json_u64(&s->json, "user_ns", (uint64_t)r->user.mean);
 		wm_json_u64(&s->json, "system_ns", (uint64_t)r->system.mean);
 	}
@@ -170,7 +170,7 @@ void wm_stat_out_begin(struct wm_stat_out *s, const struct wm_stat_plan *plan)
 {
 	*s = (struct wm_stat_out){.plan = plan};
 	wm_json_init(&s->json, s->plan->out, 2);
-	s->layout.time = s->plan->counting.interval_ns != 0;
+	s->layout.time = s->plan->choice.counting.interval_ns != 0;
 	if (s->plan->json)
 		wm_json_object(&s->json, NULL);
 	if (s->plan->json && s->layout.time)

@@ -23,8 +23,8 @@ static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *
 	char path[48], *comm = NULL, *text = NULL;
 	size_t bytes;
 
-	if (p->per_cpu)
-		return asprintf(&text, "CPU%d", p->counting.cpus[cpu]) < 0 ? NULL : text;
+	if (p->request.per_cpu)
+		return asprintf(&text, "CPU%d", p->choice.counting.cpus[cpu]) < 0 ? NULL : text;
 	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->tids[tid]);
 	if (wm_file_read(AT_FDCWD, path, 64, &comm, &bytes) == 0)
 		comm[strcspn(comm, "\n")] = '\0';
@@ -101,8 +101,8 @@ static void add_counter(struct table *t, size_t e)
 	for (size_t i = 0; i < places; i++) {
 		struct wm_count_row *row = stat_rows_add_row(t, event_text(event));
 		struct wm_counters_sum sum;
-		size_t tid = t->plan->per_thread ? i / t->cpus : WM_COUNTERS_ALL;
-		size_t cpu = t->plan->per_cpu ? i % t->cpus : WM_COUNTERS_ALL;
+		size_t tid = t->plan->request.per_thread ? i / t->cpus : WM_COUNTERS_ALL;
+		size_t cpu = t->plan->request.per_cpu ? i % t->cpus : WM_COUNTERS_ALL;
 
 		if (!row)
 			return;
@@ -110,7 +110,7 @@ static void add_counter(struct table *t, size_t e)
 		row->reason = event->err ? event->why.sentence : NULL;
 		row->minor = event->def->one_of_many;
 		fill_count(row, event, &sum);
-		if (!event->err && (t->plan->per_cpu || t->plan->per_thread))
+		if (!event->err && (t->plan->request.per_cpu || t->plan->request.per_thread))
 			row->where = where_text(t->plan, t->c, tid, cpu);
 	}
 }
@@ -121,10 +121,10 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 			    : wm_tally_count(t->c->tally, event, thread);
 	row->value = row->raw;
 	row->enabled_ns = row->running_ns = t->elapsed_ns;
-	if (t->plan->per_cpu)
+	if (t->plan->request.per_cpu)
 		row->reason =
 		    "events of programs are counted per thread, not per CPU; use -C to select CPUs";
-	else if (t->plan->per_thread)
+	else if (t->plan->request.per_thread)
 		row->where = where_text(t->plan, t->c, thread, 0);
 }
 
@@ -133,8 +133,8 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
  */
 static void stat_rows_add_rule(struct table *t, uint32_t rule)
 {
-	const char *name = wm_stat_user_name(t->plan->user, rule);
-	size_t nr = t->plan->per_thread ? t->c->nr_tids : 1, found = 0;
+	const char *name = wm_stat_user_name(t->plan->choice.user, rule);
+	size_t nr = t->plan->request.per_thread ? t->c->nr_tids : 1, found = 0;
 	struct wm_count_row *row;
 
 	for (size_t e = 0; e < wm_tally_nr(t->c->tally); e++) {
@@ -145,7 +145,7 @@ static void stat_rows_add_rule(struct table *t, uint32_t rule)
 			row = stat_rows_add_row(t, strdup(wm_tally_name(t->c->tally, e)));
 			if (!row)
 				return;
-			fill_tally(t, row, e, t->plan->per_thread ? i : WM_TALLY_ALL);
+			fill_tally(t, row, e, t->plan->request.per_thread ? i : WM_TALLY_ALL);
 		}
 	}
 	if (found || wm_glob_is_pattern(name, strlen(name)))
@@ -158,13 +158,14 @@ static void stat_rows_add_rule(struct table *t, uint32_t rule)
 /* Adds all rows in the order of the command line. */
 static void stat_rows_add_all(struct table *t)
 {
-	const struct wm_event_def *defs = t->plan->counting.defs->defs;
-	uint32_t rule = 0, nr_rules = t->c->tally ? wm_stat_user_nr_rules(t->plan->user) : 0;
+	const struct wm_event_def *defs = t->plan->choice.counting.defs->defs;
+	uint32_t rule = 0, nr_rules = t->c->tally ? wm_stat_user_nr_rules(t->plan->choice.user) : 0;
 
 	for (size_t e = 0; e < wm_counters_nr(t->c->counters); e++) {
 		size_t def = (size_t)(wm_counters_event(t->c->counters, e)->def - defs);
 
-		while (rule < nr_rules && wm_stat_user_rules_before(t->plan->user, rule) <= def)
+		while (rule < nr_rules &&
+		       wm_stat_user_rules_before(t->plan->choice.user, rule) <= def)
 			stat_rows_add_rule(t, rule++);
 		add_counter(t, e);
 	}
@@ -179,8 +180,8 @@ struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct 
 			  .c = c,
 			  .since = since,
 			  .elapsed_ns = elapsed_ns,
-			  .tids = plan->per_thread ? c->nr_tids : 1,
-			  .cpus = plan->per_cpu ? plan->counting.nr_cpus : 1,
+			  .tids = plan->request.per_thread ? c->nr_tids : 1,
+			  .cpus = plan->request.per_cpu ? plan->choice.counting.nr_cpus : 1,
 			  .room = 16};
 
 	t.rows = calloc(t.room, sizeof(*t.rows));

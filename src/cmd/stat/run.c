@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 
 #include "cmd/exit.h"
+#include "cmd/record/record.h"
 #include "cmd/say.h"
 #include "cmd/stat/stat.h"
+#include "control/counting_programs.h"
 
 struct stat_state {
 	const struct wm_stat_plan *plan;
@@ -42,6 +44,28 @@ static void say_not_counted(const struct wm_counting *c)
 }
 
 /*
+ * Reports which events of programs could not be counted; returns false when there are any.
+ * *ret_none is set when no event matched at all.
+ */
+static bool say_of_rules(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none)
+{
+	const struct wm_recorder_plan *plan = wm_stat_user_whose(u);
+	struct wm_recording_totals matched;
+	struct wm_tally_totals t;
+	uint32_t nr;
+
+	wm_tally_totals(c->tally, &t);
+	wm_stat_user_matched(c, &matched);
+	nr = wm_record_say_unmatched(plan, &matched);
+	*ret_none = nr == 0;
+	wm_counting_programs_say(&wm_say_words, &t);
+	if (c->nr_refused)
+		wm_say("processes that could not be counted: %u", c->nr_refused);
+	return nr == plan->nr_asked && !c->nr_refused && !t.lost && !t.nr_unpatched &&
+	       !t.sites_refused;
+}
+
+/*
  * Reports, after the last run, which events of programs were not counted. Returns whether there are
  * any.
  */
@@ -52,13 +76,13 @@ static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 
 	wm_tally_totals(c->tally, &t);
 	s->out.lost = t.lost;
-	whole = wm_stat_user_say(s->plan->user, c, &none);
+	whole = say_of_rules(s->plan->choice.user, c, &none);
 
 	s->none = none && !wm_counters_nr(c->counters);
-	if (s->plan->per_cpu)
+	if (s->plan->request.per_cpu)
 		wm_say("events of programs are not counted per CPU, because each thread keeps its "
 		       "own count; '-C LIST' counts only on those CPUs");
-	return !whole || s->plan->per_cpu;
+	return !whole || s->plan->request.per_cpu;
 }
 
 /* Prevents CMD from running when no event can be counted. */
@@ -75,7 +99,7 @@ void wm_stat_say_cut_short(const struct wm_stat_plan *plan)
 {
 	wm_say("nothing was counted: the run ended before the delay of -D (%" PRIu64
 	       " ms) was over; use a shorter -D",
-	       plan->counting.delay_ns / 1000000u);
+	       plan->choice.counting.delay_ns / 1000000u);
 }
 
 /* ---- results ---------------------------------------------------------------------- */
@@ -100,7 +124,7 @@ static int show_result(struct stat_state *s, const struct wm_counting *c, bool l
 	struct wm_count_row *rows;
 	int err;
 
-	if (s->plan->counting.interval_ns) {
+	if (s->plan->choice.counting.interval_ns) {
 		on_tick(c, c->elapsed_ns, s);
 		return 0;
 	}
@@ -133,7 +157,7 @@ static int say_failed(const struct stat_state *s, int err, const struct wm_diag 
 		wm_say("stat: %s", wm_diag_errno(err));
 	if (exec)
 		return err == -ENOENT ? WM_EXIT_NOT_FOUND : WM_EXIT_CANNOT_RUN;
-	if (s->plan->counting.command)
+	if (s->plan->choice.counting.command)
 		return WM_EXIT_BEFORE_COMMAND;
 	return (int)wm_exit_of(err);
 }
@@ -143,7 +167,8 @@ static int stat_run_once(struct stat_state *s, bool last, bool *ret_missing, int
 {
 	struct wm_counting c;
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_counting_run(&s->plan->counting, on_ready, on_tick, s, &c, &diag), status;
+	int err = wm_counting_run(&s->plan->choice.counting, on_ready, on_tick, s, &c, &diag),
+	    status;
 
 	if (err) {
 		*ret_exit = say_failed(s, err, &diag);
@@ -153,7 +178,7 @@ static int stat_run_once(struct stat_state *s, bool last, bool *ret_missing, int
 	for (size_t i = 0; i < wm_counters_nr(c.counters); i++)
 		*ret_missing |= !s->plan->defaults && wm_counters_event(c.counters, i)->err < 0;
 	err = show_result(s, &c, last || c.signo);
-	if (!err && s->plan->counting.by && !wm_stat_show_by(s->plan, &c, &s->out.json))
+	if (!err && s->plan->choice.counting.by && !wm_stat_show_by(s->plan, &c, &s->out.json))
 		*ret_missing = true;
 	if (c.tally && (last || c.signo))
 		*ret_missing |= say_of_programs(s, &c);

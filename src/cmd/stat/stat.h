@@ -4,12 +4,11 @@
  *
  *   stat.c         options
  *   plan.c         options -> plan
- *   filter.c       filters that the kernel evaluates
- *   programs.c     events of programs
+ *   choice*.c      what is counted, and how: see choice.h
  *   run.c          plan -> runs of counting, and the exit status
  *   show_by.c      tables of --by
- *   stream.c       --by and plain counts, computed from a stream of the events:
- *                  stream_want.c selects the events, stream_show.c prints them
+ *   stream.c       --by and plain counts, computed from a stream of the events;
+ *                  stream_show.c prints them
  *   rows.c         counters -> rows of view/count_table.h
  *   output.c       prints the rows of runs and intervals
  */
@@ -20,86 +19,18 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/event_list.h"
+#include "cmd/stat/choice.h"
 #include "control/counting.h"
-#include "kernel/count_filter.h"
-#include "kernel/event_def.h"
-#include "kernel/event_space.h"
 #include "view/count_table.h"
 
-/* The kernel events to count, and for each the filter that the kernel evaluates (NULL: none). */
-struct wm_stat_events {
-	struct wm_event_defs defs;
-	struct wm_count_filters filters;
-};
-void wm_stat_events_done(struct wm_stat_events *e);
-
-/* The filters as typed: the one for all events, and the one of this -e; NULL: none. */
-struct wm_stat_filters {
-	const char *text[2];
-};
-
-/*
- * Assigns filters to the events from index `before` on. Events matched by a wildcard
- * that lack a field of the filter are removed from the list and reported; an event
- * named without wildcards that lacks a field is an error. 0, or an exit status after a
- * message.
- */
-int wm_stat_filter(const struct wm_event_space *space, const char *name,
-		   const struct wm_stat_filters *filters, size_t before, struct wm_stat_events *e);
-
-/*
- * Counts events of programs. `c` selects the processes; with `only_cpus` only events on c->cpus are
- * counted.
- */
-struct wm_stat_user;
-int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, bool only_cpus,
-			struct wm_stat_user **ret);
-void wm_stat_user_destroy(struct wm_stat_user *u); /* accepts NULL */
-
-/*
- * Returns whether `name` refers to events of programs. `err` is why the kernel has no event with
- * this name; 0: the kernel's events were not searched.
- */
-bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_space *space,
-			const char *name, int err);
-/*
- * Adds a rule, in order after `before` events of the kernel. 0, or an exit status after
- * a message.
- */
-int wm_stat_user_add(struct wm_stat_user *u, const char *name,
-		     const struct wm_stat_filters *filters, size_t before);
-/*
- * Returns the plan for control/; NULL: no event of a program was named. `beside` is true when
- * kernel events are counted as well.
- */
-const struct wm_recorder_plan *wm_stat_user_plan(struct wm_stat_user *u, bool beside);
-
-/*
- * Returns a plan with the processes only, also when no event was named; the caller adds the events.
- */
-const struct wm_recorder_plan *wm_stat_user_whose(const struct wm_stat_user *u);
-uint32_t wm_stat_user_nr_rules(const struct wm_stat_user *u);
-size_t wm_stat_user_rules_before(const struct wm_stat_user *u, uint32_t rule);
-const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule);
-/*
- * Reports which events could not be counted; returns false when there are any. *ret_none is set
- * when no event matched at all.
- */
-bool wm_stat_user_say(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none);
-
 struct wm_stat_plan {
-	struct wm_counting_plan counting;
-	const struct wm_event_list *events;
-	bool only_cpus;            /* the user selected counting.cpus */
-	struct wm_stat_user *user; /* used when counting.programs is set */
-	bool per_cpu, per_thread;  /* print a row for each */
+	struct wm_stat_request request;
+	struct wm_stat_choice choice;
 	int64_t runs;
 	FILE *out;
 	bool json;
 	const char *separator; /* NULL: print a table */
 	bool defaults;         /* default events: unavailable ones are not reported as missing */
-	bool stream;           /* count from a stream of the events */
 	const char *without;   /* note on unavailable default events; NULL: none */
 };
 

@@ -36,7 +36,7 @@ static bool stat_stream_follows(const struct wm_stat_stream *s)
  */
 static int name_running(struct wm_stat_stream *s)
 {
-	const struct wm_counting_plan *c = &s->plan->counting;
+	const struct wm_counting_plan *c = &s->plan->choice.counting;
 	int err = wm_followed_name(&s->followed, c->tids, c->nr_tids);
 
 	for (size_t i = 0; i < c->nr_pids && !err; i++) {
@@ -61,7 +61,7 @@ static bool stat_stream_passes(const void *data, uint32_t trace, const struct wm
 	const struct wm_stat_stream *s = data;
 
 	(void)trace;
-	return !stat_stream_follows(s) || !wm_stat_stream_def(s, e->type->name) ||
+	return !stat_stream_follows(s) || !wm_stat_stream_def(&s->plan->choice, e->type->name) ||
 	       wm_followed_has(&s->followed, e);
 }
 
@@ -173,8 +173,8 @@ static int wait_for_all(struct wm_stat_stream *s)
 	while ((got = wm_recorder_wait(s->run, LOOK_MS)) == 0) {
 		(void)wm_recorder_look(
 		    s->run); /* an error means that an earlier request is not answered yet */
-		if (s->plan->counting.interval_ns &&
-		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->counting.interval_ns)
+		if (s->plan->choice.counting.interval_ns &&
+		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->choice.counting.interval_ns)
 			s->err = wm_stat_stream_show(s, false);
 	}
 	return got < 0 ? got : 0;
@@ -213,7 +213,7 @@ static void take_result(struct wm_stat_stream *s)
  */
 static void begin_delay(struct wm_stat_stream *s)
 {
-	uint64_t delay_ns = s->plan->counting.delay_ns;
+	uint64_t delay_ns = s->plan->choice.counting.delay_ns;
 
 	s->begin_ns = delay_ns == WM_COUNTING_NEVER ? INT64_MAX : INT64_MIN;
 	s->counts_ns = 0;
@@ -237,7 +237,7 @@ static void end_delay(struct wm_stat_stream *s)
 
 static int set_timeout(struct wm_stat_stream *s)
 {
-	const struct wm_counting_plan *c = &s->plan->counting;
+	const struct wm_counting_plan *c = &s->plan->choice.counting;
 	uint64_t delay_ns = c->delay_ns == WM_COUNTING_NEVER ? 0 : c->delay_ns;
 
 	return c->timeout_ns ? wm_loop_timer(wm_recorder_loop(s->run), delay_ns + c->timeout_ns, 0,
@@ -269,7 +269,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 		end_delay(s);
 		take_result(s);
 		say_untold(s);
-		if (!err && !s->err && !s->plan->counting.by)
+		if (!err && !s->err && !s->plan->choice.counting.by)
 			err = wm_stat_stream_show(s, true);
 	}
 	wm_recorder_destroy(s->run);
@@ -282,14 +282,29 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 	return err ? err : s->err;
 }
 
+/* Creates the events to record. 0, or an exit status after a message. */
+static int want_events(struct wm_stat_stream *s)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_stat_stream_want(&s->plan->choice, &s->events, &diag);
+
+	if (err) {
+		wm_say("stat: %s", wm_words_of(err, &diag));
+		return err == -EINVAL ? WM_EXIT_USAGE : (int)wm_exit_of(err);
+	}
+	s->recorder.nr_asked = wm_rules_count(s->events.rules);
+	return 0;
+}
+
 /* Each run has its own recorder_events: kernel resources are freed with the recording. */
 static int stat_stream_run_once(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err = 0;
 
-	wm_followed_init(&s->followed, !s->plan->counting.nr_tids && !s->plan->counting.no_inherit);
+	wm_followed_init(&s->followed,
+			 !s->plan->choice.counting.nr_tids && !s->plan->choice.counting.no_inherit);
 	s->told = false;
-	s->unwanted = wm_stat_stream_want(s);
+	s->unwanted = want_events(s);
 	if (!s->unwanted)
 		err = run_events(s, diag);
 	free((char *)s->events.single);
@@ -312,11 +327,11 @@ static int exit_of(const struct wm_stat_stream *s, int err, const struct wm_diag
 /* Ends the output, in JSON by closing its objects. */
 static void end_output(struct wm_stat_stream *s)
 {
-	if (!s->plan->counting.by) {
+	if (!s->plan->choice.counting.by) {
 		wm_stat_out_finish(&s->out);
 		return;
 	}
-	if (s->plan->counting.interval_ns && s->plan->json)
+	if (s->plan->choice.counting.interval_ns && s->plan->json)
 		wm_json_end(&s->out.json);
 	if (s->plan->json) {
 		wm_json_string(&s->out.json, "counted", "from the stream");
@@ -332,22 +347,13 @@ static void end_output(struct wm_stat_stream *s)
 
 static void init(struct wm_stat_stream *s, const struct wm_stat_plan *plan)
 {
-	const struct wm_counting_plan *c = &plan->counting;
-
-	*s = (struct wm_stat_stream){.plan = plan,
-				     .recorder = *wm_stat_user_whose(plan->user),
-				     .apart = {.analysis = &wm_analysis_apart}};
-	s->values = (struct wm_apart_values){.fields = wm_stat_stream_by(plan),
-					     .totals = !c->by,
+	*s = (struct wm_stat_stream){.plan = plan, .apart = {.analysis = &wm_analysis_apart}};
+	s->values = (struct wm_apart_values){.fields = wm_stat_stream_by(&plan->choice),
+					     .totals = !plan->choice.counting.by,
 					     .counts = wm_stat_stream_counts,
-					     .data = s};
+					     .data = &plan->choice};
+	wm_stat_stream_plan(&plan->choice, &s->recorder);
 	s->recorder.events = &s->events;
-	if (!c->programs)
-		s->recorder.preload = "none";
-	s->recorder.tids = c->tids;
-	s->recorder.nr_tids = c->nr_tids;
-	s->recorder.cpus = plan->only_cpus ? c->cpus : NULL;
-	s->recorder.nr_cpus = plan->only_cpus ? c->nr_cpus : 0;
 	s->recorder.report = stat_stream_on_report;
 	s->recorder.report_data = s;
 }
@@ -362,11 +368,11 @@ int wm_stat_stream_run(const struct wm_stat_plan *plan)
 	wm_stat_out_begin(&s.out, plan);
 	for (int64_t i = 0; i < plan->runs && !err && !s.signo; i++) {
 		s.last = i + 1 == plan->runs;
-		if (!i || !plan->counting.by)
+		if (!i || !plan->choice.counting.by)
 			s.start_ns = s.shown_ns = wm_clock_monotonic_ns();
 		err = stat_stream_run_once(&s, &diag);
 	}
-	if (!err && plan->counting.by)
+	if (!err && plan->choice.counting.by)
 		err = wm_stat_stream_show(&s, true);
 	end_output(&s);
 	if (s.apart.own)

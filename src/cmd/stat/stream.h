@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.h - declarations shared by stream*.c, which count from a stream. */
+/* stream.h - declarations shared by stream.c and stream_show.c, which count from a stream. */
 #ifndef WM_CMD_STAT_STREAM_H
 #define WM_CMD_STAT_STREAM_H
 
@@ -37,20 +37,6 @@ struct wm_stat_stream {
 	bool missing, last; /* `last`: this is the last run */
 	bool none;          /* only events of programs were named, and none matched */
 };
-
-/* Sets up the events and processes to record. 0, or an exit status after a message. */
-int wm_stat_stream_want(struct wm_stat_stream *s);
-/*
- * Returns the event of the plan that has this name in the trace; NULL: it is an event of a program.
- */
-const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, const char *name);
-/*
- * Returns whether events with this name are counted, not only recorded along with the requested
- * ones.
- */
-bool wm_stat_stream_counts(const void *stream, const char *name);
-/* Returns the fields to group by; "": one total per event. */
-const char *wm_stat_stream_by(const struct wm_stat_plan *plan);
 
 /* Prints the counts since the last call: of an interval, or of a run at its `end`. 0 or -ENOMEM. */
 int wm_stat_stream_show(struct wm_stat_stream *s, bool end);

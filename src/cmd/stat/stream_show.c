@@ -14,14 +14,14 @@
 
 static void show_kind(struct wm_stat_stream *s, struct wm_apart_kind *k, unsigned parts)
 {
-	const struct wm_event_def *d = wm_stat_stream_def(s, k->name);
+	const struct wm_event_def *d = wm_stat_stream_def(&s->plan->choice, k->name);
 	struct wm_by_row *rows;
 
 	if (k->lacks && k->total) {
 		wm_say("%" PRIu64 " %s of '%s' not in the tables, for lack of one of the fields "
 		       "'%s'",
 		       k->total, wm_plural(k->total, "event", "events"), d ? d->name : k->name,
-		       s->plan->counting.by);
+		       s->plan->choice.counting.by);
 		s->missing = true;
 	}
 	rows = k->lacks ? NULL : calloc(k->nr_rows + 1, sizeof(*rows));
@@ -62,7 +62,7 @@ static void show_time(struct wm_stat_stream *s, uint64_t now_ns)
 /* Prints the tables of --by; with -I those of this interval. */
 static void show_tables(struct wm_stat_stream *s, uint64_t now_ns)
 {
-	bool intervals = s->plan->counting.interval_ns != 0;
+	bool intervals = s->plan->choice.counting.interval_ns != 0;
 	struct wm_apart_kind *kinds = NULL;
 	size_t nr = 0;
 
@@ -129,7 +129,7 @@ static uint64_t stream_show_count_of(const struct wm_apart_kind *k, int64_t numb
 
 static void add_cpus(struct rows *r, const char *event, const struct wm_apart_kind *k)
 {
-	const struct wm_counting_plan *p = &r->s->plan->counting;
+	const struct wm_counting_plan *p = &r->s->plan->choice.counting;
 
 	for (size_t i = 0; i < p->nr_cpus; i++) {
 		char *where;
@@ -158,9 +158,9 @@ static void stream_show_add_threads(struct rows *r, const char *event,
 
 static void stream_show_add_kind(struct rows *r, const char *event, const struct wm_apart_kind *k)
 {
-	if (r->s->plan->per_cpu)
+	if (r->s->plan->request.per_cpu)
 		add_cpus(r, event, k);
-	else if (r->s->plan->per_thread)
+	else if (r->s->plan->request.per_thread)
 		stream_show_add_threads(r, event, k);
 	else
 		stream_show_add_row(r, event, NULL, false, k ? k->total : 0);
@@ -189,7 +189,7 @@ static int stream_show_by_name(const void *a, const void *b)
 /* Adds kernel events in the order of the command line, then events of programs by name. */
 static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 {
-	const struct wm_event_defs *defs = r->s->plan->counting.defs;
+	const struct wm_event_defs *defs = r->s->plan->choice.counting.defs;
 	const struct wm_apart_kind **sorted = calloc(nr + 1, sizeof(*sorted));
 	size_t k;
 
@@ -202,7 +202,8 @@ static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, siz
 		if (has_row(defs, i))
 			continue;
 		for (k = 0; k < nr; k++) {
-			const struct wm_event_def *d = wm_stat_stream_def(r->s, sorted[k]->name);
+			const struct wm_event_def *d =
+			    wm_stat_stream_def(&r->s->plan->choice, sorted[k]->name);
 
 			if (d && !strcmp(d->name, defs->defs[i].name))
 				break;
@@ -210,7 +211,7 @@ static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, siz
 		stream_show_add_kind(r, defs->defs[i].name, k < nr ? sorted[k] : NULL);
 	}
 	for (k = 0; k < nr && sorted; k++) {
-		if (!wm_stat_stream_def(r->s, sorted[k]->name))
+		if (!wm_stat_stream_def(&r->s->plan->choice, sorted[k]->name))
 			stream_show_add_kind(r, sorted[k]->name, sorted[k]);
 	}
 	free(sorted);
@@ -218,7 +219,7 @@ static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, siz
 
 static int stream_show_rows(struct wm_stat_stream *s, uint64_t now_ns, bool end)
 {
-	bool intervals = s->plan->counting.interval_ns != 0;
+	bool intervals = s->plan->choice.counting.interval_ns != 0;
 	struct rows r = {.s = s, .elapsed_ns = now_ns - s->shown_ns};
 	struct wm_apart_kind *kinds = NULL;
 	size_t nr = 0;
@@ -246,7 +247,7 @@ int wm_stat_stream_show(struct wm_stat_stream *s, bool end)
 
 	if (now_ns < s->shown_ns) /* the delay of -D is not over: the elapsed time is 0 */
 		now_ns = s->shown_ns;
-	if (s->plan->counting.by)
+	if (s->plan->choice.counting.by)
 		show_tables(s, now_ns);
 	else
 		err = stream_show_rows(s, now_ns, end);

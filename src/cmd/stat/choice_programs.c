@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs.c - events of programs in `waymark stat`: finds the names that refer to
- * them, makes rules from the names, selects the processes, and reports events that
- * were not counted. Environment and attaching work as in `waymark record`.
+ * choice_programs.c - events of programs: finds the names that refer to them, makes rules from the
+ * names, and selects the processes. Environment and attaching work as for recordings. See
+ * choice_int.h.
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cmd/exit.h"
-#include "cmd/record/record.h"
-#include "cmd/say.h"
-#include "cmd/stat/stat.h"
+#include "cmd/stat/choice_int.h"
 #include "control/counting_programs.h"
+#include "event/filter.h"
 
 struct wm_stat_user {
 	struct wm_recorder_plan plan;
@@ -46,7 +43,7 @@ static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *
 	return err;
 }
 
-static bool stat_programs_is_named(const struct wm_stat_user *u, const char *name)
+static bool choice_programs_is_named(const struct wm_stat_user *u, const char *name)
 {
 	for (uint32_t i = 0; i < u->plan.nr_asked; i++) {
 		if (!strcmp(wm_rules_glob(u->events.rules, i), name))
@@ -55,58 +52,67 @@ static bool stat_programs_is_named(const struct wm_stat_user *u, const char *nam
 	return false;
 }
 
-static int stat_programs_add_rule(struct wm_stat_user *u, const char *name, const char *filter,
-				  size_t before)
+/* Checks the syntax of a filter. */
+static int check_filter(const char *text, const char **ret_text, struct wm_diag *diag)
 {
-	struct wm_diag diag = {.offset = -1};
+	unsigned char *code = NULL;
+	size_t bytes;
+	int err = wm_filter_parse(text, &code, &bytes, diag);
+
+	free(code);
+	if (err < 0)
+		*ret_text = text;
+	return err < 0 ? -EINVAL : 0;
+}
+
+static int choice_programs_add_rule(struct wm_stat_user *u, const char *name, const char *filter,
+				    size_t before, struct wm_diag *diag)
+{
 	size_t *grown = reallocarray(u->before, u->plan.nr_asked + 1, sizeof(*grown));
 	int err;
 
 	if (!grown)
-		return WM_EXIT_FAILED;
+		return -ENOMEM;
 	u->before = grown;
 	u->before[u->plan.nr_asked] = before;
-	err = wm_rules_add(u->events.rules, name, filter, 0, WM_RULES_ALL_LEVELS, &diag);
-	if (err < 0) {
-		wm_say("stat: %s", wm_words_of(err, &diag));
-		return err == -EINVAL || err == -E2BIG ? WM_EXIT_USAGE : WM_EXIT_FAILED;
-	}
+	err = wm_rules_add(u->events.rules, name, filter, 0, WM_RULES_ALL_LEVELS, diag);
+	if (err < 0)
+		return err;
 	u->plan.nr_asked++;
 	return 0;
 }
 
 int wm_stat_user_add(struct wm_stat_user *u, const char *name,
-		     const struct wm_stat_filters *filters, size_t before)
+		     const struct wm_stat_filters *filters, size_t before, const char **ret_text,
+		     struct wm_diag *diag)
 {
 	char *filter = NULL;
-	int status = 0;
+	int err = 0;
 
+	*diag = (struct wm_diag){.offset = -1};
 	if (!strncmp(name, "user:", 5))
 		name += 5;
-	if (stat_programs_is_named(u, name)) {
-		wm_say("stat: '%s' is named twice, but an event of a program is counted once; give "
-		       "one filter, joined with ||",
-		       name);
-		return WM_EXIT_USAGE;
-	}
-	for (int i = 0; i < 2 && !status; i++) {
-		if (filters->text[i] && wm_record_check_filter(filters->text[i]) < 0)
-			status = WM_EXIT_USAGE;
-	}
-	if (!status && join_all(u, filters, &filter) < 0)
-		status = WM_EXIT_FAILED;
-	if (!status)
-		status = stat_programs_add_rule(u, name, filter, before);
+	if (choice_programs_is_named(u, name))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' is named twice, but an event of a program is counted "
+				   "once; give one filter, joined with ||",
+				   name);
+	for (int i = 0; i < 2 && !err; i++)
+		err = filters->text[i] ? check_filter(filters->text[i], ret_text, diag) : 0;
+	if (!err)
+		err = join_all(u, filters, &filter);
+	if (!err)
+		err = choice_programs_add_rule(u, name, filter, before, diag);
 	free(filter);
-	return status;
+	return err;
 }
 
 /* creation */
 
 /* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
-static int stat_programs_find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
+static int choice_programs_find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c,
+				     struct wm_diag *diag)
 {
-	struct wm_diag diag = {.offset = -1};
 	size_t nr = c->nr_pids;
 	int err = 0;
 
@@ -116,7 +122,7 @@ static int stat_programs_find_pids(struct wm_stat_user *u, const struct wm_count
 	if (nr)
 		memcpy(u->pids, c->pids, nr * sizeof(*u->pids));
 	if (c->nr_tids)
-		err = wm_recorder_processes_of(c->tids, c->nr_tids, &u->pids, &nr, &diag);
+		err = wm_recorder_processes_of(c->tids, c->nr_tids, &u->pids, &nr, diag);
 	if (err == -ESRCH)
 		/* the thread has exited, which is reported when the kernel's counters are opened */
 		err = 0;
@@ -125,8 +131,8 @@ static int stat_programs_find_pids(struct wm_stat_user *u, const struct wm_count
 	return err;
 }
 
-int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, bool only_cpus,
-			struct wm_stat_user **ret)
+int wm_stat_user_create(const struct wm_stat_request *q, const struct wm_counting_plan *c,
+			struct wm_stat_user **ret, struct wm_diag *diag)
 {
 	const struct wm_rules_options o = wm_tally_rules_options();
 	struct wm_stat_user *u = calloc(1, sizeof(*u));
@@ -138,18 +144,18 @@ int wm_stat_user_create(const struct wm_counting_plan *c, const char *preload, b
 	u->plan = (struct wm_recorder_plan){.events = &u->events,
 					    .counts = true,
 					    .all = c->all,
-					    .preload = preload,
+					    .preload = q->preload,
 					    .command = c->command,
-					    .words = &wm_say_words,
-					    .search = getenv("PATH"),
-					    .runtime_dir = getenv("XDG_RUNTIME_DIR"),
+					    .words = q->words,
+					    .search = q->search,
+					    .runtime_dir = q->runtime_dir,
 					    .folder = u->folder,
-					    .environment = environ};
+					    .environment = q->environment};
 	if (!err)
-		err = stat_programs_find_pids(u, c);
+		err = choice_programs_find_pids(u, c, diag);
 	if (!err)
 		err = wm_recorder_own_folder(u->folder, sizeof(u->folder));
-	if (!err && only_cpus)
+	if (!err && q->cpus)
 		u->cpus = wm_recorder_single_filter(NULL, 0, c->cpus, c->nr_cpus, &err);
 	if (err < 0) {
 		wm_stat_user_destroy(u);
@@ -198,23 +204,12 @@ const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule)
 	return wm_rules_glob(u->events.rules, rule);
 }
 
-bool wm_stat_user_say(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none)
+void wm_stat_user_matched(const struct wm_counting *c, struct wm_recording_totals *ret)
 {
-	struct wm_recording_totals matched = {0};
-	struct wm_tally_totals t;
-	uint32_t nr;
-
-	wm_tally_totals(c->tally, &t);
+	*ret = (struct wm_recording_totals){0};
 	for (size_t i = 0; i < wm_tally_nr(c->tally); i++) {
 		uint32_t rule = wm_tally_rule(c->tally, i);
 
-		matched.matched[rule / 8] |= (unsigned char)(1u << rule % 8);
+		ret->matched[rule / 8] |= (unsigned char)(1u << rule % 8);
 	}
-	nr = wm_record_say_unmatched(&u->plan, &matched);
-	*ret_none = nr == 0;
-	wm_counting_programs_say(&wm_say_words, &t);
-	if (c->nr_refused)
-		wm_say("processes that could not be counted: %u", c->nr_refused);
-	return nr == u->plan.nr_asked && !c->nr_refused && !t.lost && !t.nr_unpatched &&
-	       !t.sites_refused;
 }
