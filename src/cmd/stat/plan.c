@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - from the options of `waymark stat` to a plan: what to count (choice.h decides how), and
- * where to print. run.c and stream.c carry it out.
+ * plan.c - from the options of `waymark stat` to a plan: what to count (counting_choice.h decides
+ * how), and where to print. run.c and stream.c carry it out.
  */
 #include "cmd/stat/plan.h"
 
@@ -39,10 +39,10 @@ static int close_output(const struct wm_stat_asked *v, struct wm_stat_plan *plan
 	return status ? status : WM_EXIT_FAILED;
 }
 
-static void make_request(const struct wm_stat_asked *v, const struct wm_stat_named *named,
-			 char **command, struct wm_stat_request *ret)
+static void make_request(const struct wm_stat_asked *v, const struct wm_counting_named *named,
+			 char **command, struct wm_counting_request *ret)
 {
-	*ret = (struct wm_stat_request){
+	*ret = (struct wm_counting_request){
 	    .named = named,
 	    .nr_named = v->events.nr,
 	    .pids = v->pids.ids,
@@ -68,7 +68,7 @@ static void make_request(const struct wm_stat_asked *v, const struct wm_stat_nam
 	};
 }
 
-static void stat_plan_make(const struct wm_stat_asked *v, const struct wm_stat_named *named,
+static void stat_plan_make(const struct wm_stat_asked *v, const struct wm_counting_named *named,
 			   const struct wm_event_space *space, char **command,
 			   struct wm_stat_plan *ret)
 {
@@ -78,7 +78,7 @@ static void stat_plan_make(const struct wm_stat_asked *v, const struct wm_stat_n
 	    .separator = v->separator,
 	};
 	make_request(v, named, command, &ret->request);
-	ret->defaults = wm_stat_by_default(&ret->request);
+	ret->defaults = wm_counting_by_default(&ret->request);
 	if (ret->defaults && !space->hardware)
 		ret->without =
 		    "(no hardware counters on this machine; 'waymark doctor' prints the reason)";
@@ -101,18 +101,19 @@ static int stat_plan_say_refused(int err, const char *text, const struct wm_diag
 	return err == -EINVAL || err == -E2BIG ? WM_EXIT_USAGE : (int)wm_exit_of(err);
 }
 
-static struct wm_stat_named *copy_names(const struct wm_event_list *list)
+static struct wm_counting_named *copy_names(const struct wm_event_list *list)
 {
-	struct wm_stat_named *named = calloc(list->nr, sizeof(*named));
+	struct wm_counting_named *named = calloc(list->nr, sizeof(*named));
 
 	for (uint32_t i = 0; named && i < list->nr; i++)
-		named[i] = (struct wm_stat_named){list->events[i].names, list->events[i].filter};
+		named[i] =
+		    (struct wm_counting_named){list->events[i].names, list->events[i].filter};
 	return named;
 }
 
 int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *space, char **command)
 {
-	struct wm_stat_named *named = copy_names(&v->events);
+	struct wm_counting_named *named = copy_names(&v->events);
 	struct wm_diag diag = {.offset = -1};
 	struct wm_stat_plan plan;
 	const char *text;
@@ -123,7 +124,7 @@ int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *sp
 		return WM_EXIT_FAILED;
 	}
 	stat_plan_make(v, named, space, command, &plan);
-	err = wm_stat_choose(&plan.request, space, &plan.choice, &text, &diag);
+	err = wm_counting_choose(&plan.request, space, &plan.choice, &text, &diag);
 	status = err ? stat_plan_say_refused(err, text, &diag) : 0;
 	if (!status)
 		status = open_output(v, &plan);
@@ -132,7 +133,7 @@ int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *sp
 		    v, &plan, plan.choice.stream ? wm_stat_stream_run(&plan) : wm_stat_run(&plan));
 	else if (command && status != WM_EXIT_USAGE)
 		status = WM_EXIT_BEFORE_COMMAND;
-	wm_stat_choice_done(&plan.choice);
+	wm_counting_choice_done(&plan.choice);
 	free(named);
 	return status;
 }

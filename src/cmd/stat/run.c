@@ -47,15 +47,16 @@ static void say_not_counted(const struct wm_counting *c)
  * Reports which events of programs could not be counted; returns false when there are any.
  * *ret_none is set when no event matched at all.
  */
-static bool say_of_rules(const struct wm_stat_user *u, const struct wm_counting *c, bool *ret_none)
+static bool say_of_rules(const struct wm_counting_rules *u, const struct wm_counting *c,
+			 bool *ret_none)
 {
-	const struct wm_recorder_plan *plan = wm_stat_user_whose(u);
+	const struct wm_recorder_plan *plan = wm_counting_rules_whose(u);
 	struct wm_recording_totals matched;
 	struct wm_tally_totals t;
 	uint32_t nr;
 
 	wm_tally_totals(c->tally, &t);
-	wm_stat_user_matched(c, &matched);
+	wm_counting_rules_matched(c, &matched);
 	nr = wm_record_say_unmatched(plan, &matched);
 	*ret_none = nr == 0;
 	wm_counting_programs_say(&wm_say_words, &t);

@@ -3,8 +3,7 @@
  * stat.h - the plan of `waymark stat`, shared by its files:
  *
  *   stat.c         options
- *   plan.c         options -> plan
- *   choice*.c      what is counted, and how: see choice.h
+ *   plan.c         options -> plan; control/counting_choice.h decides what is counted, and how
  *   run.c          plan -> runs of counting, and the exit status
  *   show_by.c      tables of --by
  *   stream.c       --by and plain counts, computed from a stream of the events;
@@ -19,13 +18,13 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/stat/choice.h"
 #include "control/counting.h"
+#include "control/counting_choice.h"
 #include "view/count_table.h"
 
 struct wm_stat_plan {
-	struct wm_stat_request request;
-	struct wm_stat_choice choice;
+	struct wm_counting_request request;
+	struct wm_counting_choice choice;
 	int64_t runs;
 	FILE *out;
 	bool json;

@@ -61,7 +61,8 @@ static bool stat_stream_passes(const void *data, uint32_t trace, const struct wm
 	const struct wm_stat_stream *s = data;
 
 	(void)trace;
-	return !stat_stream_follows(s) || !wm_stat_stream_def(&s->plan->choice, e->type->name) ||
+	return !stat_stream_follows(s) ||
+	       !wm_counting_stream_def(&s->plan->choice, e->type->name) ||
 	       wm_followed_has(&s->followed, e);
 }
 
@@ -286,7 +287,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 static int want_events(struct wm_stat_stream *s)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_stat_stream_want(&s->plan->choice, &s->events, &diag);
+	int err = wm_counting_stream_want(&s->plan->choice, &s->events, &diag);
 
 	if (err) {
 		wm_say("stat: %s", wm_words_of(err, &diag));
@@ -348,11 +349,11 @@ static void end_output(struct wm_stat_stream *s)
 static void init(struct wm_stat_stream *s, const struct wm_stat_plan *plan)
 {
 	*s = (struct wm_stat_stream){.plan = plan, .apart = {.analysis = &wm_analysis_apart}};
-	s->values = (struct wm_apart_values){.fields = wm_stat_stream_by(&plan->choice),
+	s->values = (struct wm_apart_values){.fields = wm_counting_stream_by(&plan->choice),
 					     .totals = !plan->choice.counting.by,
-					     .counts = wm_stat_stream_counts,
+					     .counts = wm_counting_stream_counts,
 					     .data = &plan->choice};
-	wm_stat_stream_plan(&plan->choice, &s->recorder);
+	wm_counting_stream_plan(&plan->choice, &s->recorder);
 	s->recorder.events = &s->events;
 	s->recorder.report = stat_stream_on_report;
 	s->recorder.report_data = s;

@@ -14,7 +14,7 @@
 
 static void show_kind(struct wm_stat_stream *s, struct wm_apart_kind *k, unsigned parts)
 {
-	const struct wm_event_def *d = wm_stat_stream_def(&s->plan->choice, k->name);
+	const struct wm_event_def *d = wm_counting_stream_def(&s->plan->choice, k->name);
 	struct wm_by_row *rows;
 
 	if (k->lacks && k->total) {
@@ -203,7 +203,7 @@ static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, siz
 			continue;
 		for (k = 0; k < nr; k++) {
 			const struct wm_event_def *d =
-			    wm_stat_stream_def(&r->s->plan->choice, sorted[k]->name);
+			    wm_counting_stream_def(&r->s->plan->choice, sorted[k]->name);
 
 			if (d && !strcmp(d->name, defs->defs[i].name))
 				break;
@@ -211,7 +211,7 @@ static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, siz
 		stream_show_add_kind(r, defs->defs[i].name, k < nr ? sorted[k] : NULL);
 	}
 	for (k = 0; k < nr && sorted; k++) {
-		if (!wm_stat_stream_def(&r->s->plan->choice, sorted[k]->name))
+		if (!wm_counting_stream_def(&r->s->plan->choice, sorted[k]->name))
 			stream_show_add_kind(r, sorted[k]->name, sorted[k]);
 	}
 	free(sorted);

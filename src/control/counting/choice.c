@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * choice.c - resolves the names of events, of the kernel or of programs; selects CPUs; decides
- * whether the kernel counts or the counts come from a stream of the events. See choice.h.
+ * whether the kernel counts or the counts come from a stream of the events. See counting_choice.h.
  */
-#include "cmd/stat/choice.h"
+#include "control/counting_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/glob.h"
-#include "cmd/stat/choice_int.h"
+#include "control/counting/choice_int.h"
 #include "kernel/event_name.h"
 
-static bool has_filter(const struct wm_stat_request *q)
+static bool has_filter(const struct wm_counting_request *q)
 {
 	bool has = false;
 
@@ -33,7 +33,7 @@ static const char *const defaults[] = {
 /* Receives the named events: those of the kernel, and those of programs. */
 struct naming {
 	const struct wm_event_space *space;
-	struct wm_stat_choice *choice;
+	struct wm_counting_choice *choice;
 	bool stream; /* filters are evaluated on the stream, not by the kernel */
 	const char **text;
 	struct wm_diag *diag;
@@ -62,9 +62,9 @@ static int refuse_unknown(const char *name, int err, struct wm_diag *diag)
  * that lacks a field is an error.
  */
 static int add_filters(const struct naming *n, const char *name,
-		       const struct wm_stat_filters *filters, size_t before)
+		       const struct wm_counting_filters *filters, size_t before)
 {
-	struct wm_stat_choice *c = n->choice;
+	struct wm_counting_choice *c = n->choice;
 	bool wild = wm_glob_is_pattern(name, strlen(name));
 	size_t nr_left_out;
 	int err = wm_count_filters_add(&c->filters, n->space, filters->text, 2, wild, before,
@@ -83,27 +83,28 @@ static int add_filters(const struct naming *n, const char *name,
 }
 
 /* Adds the events of one name, with their filters. */
-static int add_name(const struct naming *n, const char *name, const struct wm_stat_filters *filters)
+static int add_name(const struct naming *n, const char *name,
+		    const struct wm_counting_filters *filters)
 {
-	static const struct wm_stat_filters none = {.text = {NULL}};
-	struct wm_stat_choice *c = n->choice;
+	static const struct wm_counting_filters none = {.text = {NULL}};
+	struct wm_counting_choice *c = n->choice;
 	size_t before = c->defs.nr;
 	int nr = 0;
 
 	*n->diag = (struct wm_diag){.offset = -1};
-	if (!wm_stat_user_means(c->user, n->space, name, 0))
+	if (!wm_counting_rules_means(c->user, n->space, name, 0))
 		nr = wm_event_name_resolve(n->space, name, &c->defs, n->diag);
 	if (nr > 0 && c->defs.defs[before].family == WM_FAMILY_PROC)
 		return refuse_proc(name, c->defs.defs[before].name, n->diag);
 	if (nr > 0)
 		return add_filters(n, name, n->stream ? &none : filters, before);
-	if (nr == 0 || wm_stat_user_means(c->user, n->space, name, nr))
-		return wm_stat_user_add(c->user, name, filters, before, n->text, n->diag);
+	if (nr == 0 || wm_counting_rules_means(c->user, n->space, name, nr))
+		return wm_counting_rules_add(c->user, name, filters, before, n->text, n->diag);
 	return refuse_unknown(name, nr, n->diag);
 }
 
 static int add_names(const struct naming *n, const char *list,
-		     const struct wm_stat_filters *filters)
+		     const struct wm_counting_filters *filters)
 {
 	const char *name;
 	size_t bytes;
@@ -118,26 +119,26 @@ static int add_names(const struct naming *n, const char *list,
 	return err;
 }
 
-static int add_events(const struct wm_stat_request *q, const struct naming *n)
+static int add_events(const struct wm_counting_request *q, const struct naming *n)
 {
-	struct wm_stat_filters filters = {.text = {q->named[0].filter}};
+	struct wm_counting_filters filters = {.text = {q->named[0].filter}};
 	size_t nr = n->space->hardware ? 8 : 4;
 	int err = 0;
 
-	for (size_t i = 0; wm_stat_by_default(q) && i < nr && !err; i++)
+	for (size_t i = 0; wm_counting_by_default(q) && i < nr && !err; i++)
 		err = add_name(n, defaults[i], &filters);
 	for (size_t i = 1; i < q->nr_named && !err; i++) {
 		filters.text[1] = q->named[i].filter;
 		err = add_names(n, q->named[i].names, &filters);
 	}
-	if (!err && !n->choice->defs.nr && !wm_stat_user_nr_rules(n->choice->user))
+	if (!err && !n->choice->defs.nr && !wm_counting_rules_nr(n->choice->user))
 		err = wm_diag_set(n->diag, -EINVAL, NULL, -1, "-e needs the name of an event");
 	return err;
 }
 
 /* ---- places ------------------------------------------------------------------------- */
 
-static int find_cpus(const struct wm_stat_request *q, struct wm_stat_choice *c,
+static int find_cpus(const struct wm_counting_request *q, struct wm_counting_choice *c,
 		     struct wm_diag *diag)
 {
 	int err;
@@ -155,7 +156,7 @@ static int find_cpus(const struct wm_stat_request *q, struct wm_stat_choice *c,
 	return 0;
 }
 
-static void choice_make_plan(const struct wm_stat_request *q, const struct wm_tracefs *tracefs,
+static void choice_make_plan(const struct wm_counting_request *q, const struct wm_tracefs *tracefs,
 			     struct wm_counting_plan *ret)
 {
 	*ret = (struct wm_counting_plan){
@@ -176,12 +177,12 @@ static void choice_make_plan(const struct wm_stat_request *q, const struct wm_tr
 }
 
 /* Finds the events to count, of the kernel and of programs. */
-static int find_events(struct wm_stat_choice *c, const struct wm_event_space *space,
+static int find_events(struct wm_counting_choice *c, const struct wm_event_space *space,
 		       const char **ret_text, struct wm_diag *diag)
 {
-	const struct wm_stat_request *q = c->request;
+	const struct wm_counting_request *q = c->request;
 	const struct naming naming = {space, c, q->by && has_filter(q), ret_text, diag};
-	int err = wm_stat_user_create(q, &c->counting, &c->user, diag);
+	int err = wm_counting_rules_create(q, &c->counting, &c->user, diag);
 
 	if (!err)
 		err = add_events(q, &naming);
@@ -189,7 +190,7 @@ static int find_events(struct wm_stat_choice *c, const struct wm_event_space *sp
 		return err;
 	*diag = (struct wm_diag){.offset = -1};
 	c->counting.filters = (const char *const *)c->filters.list;
-	c->counting.programs = wm_stat_user_plan(c->user, c->defs.nr != 0);
+	c->counting.programs = wm_counting_rules_plan(c->user, c->defs.nr != 0);
 	return wm_counting_check(&c->counting, diag);
 }
 
@@ -208,7 +209,7 @@ static const struct wm_event_def *not_in_stream(const struct wm_event_defs *defs
 	return NULL;
 }
 
-static bool bpf_refused(const struct wm_stat_choice *c)
+static bool bpf_refused(const struct wm_counting_choice *c)
 {
 	struct wm_diag diag = {.offset = -1};
 
@@ -220,9 +221,9 @@ static bool bpf_refused(const struct wm_stat_choice *c)
 }
 
 /* Returns whether --by needs a stream, because a BPF program cannot count it. */
-static bool needs_stream_by(const struct wm_stat_choice *c)
+static bool needs_stream_by(const struct wm_counting_choice *c)
 {
-	const struct wm_stat_request *q = c->request;
+	const struct wm_counting_request *q = c->request;
 
 	for (size_t i = 0; i < c->defs.nr; i++) {
 		if (c->defs.defs[i].family >= WM_FAMILY_USDT)
@@ -236,7 +237,7 @@ static bool needs_stream_by(const struct wm_stat_choice *c)
  * Returns whether counting needs a stream: for filters that the kernel cannot evaluate, or for
  * events of programs per CPU, because the runtime counts per thread only.
  */
-static bool needs_stream(const struct wm_stat_choice *c)
+static bool needs_stream(const struct wm_counting_choice *c)
 {
 	if (c->request->by)
 		return needs_stream_by(c);
@@ -262,9 +263,9 @@ static const char *named_twice(const struct wm_event_defs *defs)
 }
 
 /* Rejects events and options that a stream does not support. */
-static int check_stream(const struct wm_stat_choice *c, struct wm_diag *diag)
+static int check_stream(const struct wm_counting_choice *c, struct wm_diag *diag)
 {
-	const struct wm_stat_request *q = c->request;
+	const struct wm_counting_request *q = c->request;
 	const struct wm_event_def *counter = q->by ? NULL : not_in_stream(&c->defs);
 	const char *twice = has_filter(q) ? named_twice(&c->defs) : NULL;
 
@@ -286,12 +287,12 @@ static int check_stream(const struct wm_stat_choice *c, struct wm_diag *diag)
 	return 0;
 }
 
-int wm_stat_choose(const struct wm_stat_request *q, const struct wm_event_space *space,
-		   struct wm_stat_choice *ret, const char **ret_text, struct wm_diag *diag)
+int wm_counting_choose(const struct wm_counting_request *q, const struct wm_event_space *space,
+		       struct wm_counting_choice *ret, const char **ret_text, struct wm_diag *diag)
 {
 	int err;
 
-	*ret = (struct wm_stat_choice){.request = q};
+	*ret = (struct wm_counting_choice){.request = q};
 	*ret_text = NULL;
 	choice_make_plan(q, space->tracefs, &ret->counting);
 	wm_event_defs_init(&ret->defs);
@@ -303,9 +304,9 @@ int wm_stat_choose(const struct wm_stat_request *q, const struct wm_event_space 
 	return ret->stream ? check_stream(ret, diag) : err;
 }
 
-void wm_stat_choice_done(struct wm_stat_choice *c)
+void wm_counting_choice_done(struct wm_counting_choice *c)
 {
-	wm_stat_user_destroy(c->user);
+	wm_counting_rules_destroy(c->user);
 	wm_count_filters_done(&c->filters);
 	wm_event_defs_done(&c->defs);
 	free(c->cpus);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/stat/choice_int.h"
+#include "control/counting/choice_int.h"
 #include "control/counting_programs.h"
 #include "event/filter.h"
 
-struct wm_stat_user {
+struct wm_counting_rules {
 	struct wm_recorder_plan plan;
 	struct wm_recorder_events events;
 	pid_t *pids;
@@ -24,8 +24,8 @@ struct wm_stat_user {
 
 /* ---- names --------------------------------------------------------------------------- */
 
-bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_space *space,
-			const char *name, int err)
+bool wm_counting_rules_means(const struct wm_counting_rules *u, const struct wm_event_space *space,
+			     const char *name, int err)
 {
 	const char *user;
 
@@ -33,7 +33,8 @@ bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_spac
 }
 
 /* Joins the filter for all events, that of this -e, and the CPUs with &&. 0 or -errno. */
-static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *f, char **ret)
+static int join_all(const struct wm_counting_rules *u, const struct wm_counting_filters *f,
+		    char **ret)
 {
 	int err = 0;
 	char *both = wm_recorder_join_filters(f->text[0], f->text[1], &err);
@@ -43,7 +44,7 @@ static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *
 	return err;
 }
 
-static bool choice_programs_is_named(const struct wm_stat_user *u, const char *name)
+static bool choice_programs_is_named(const struct wm_counting_rules *u, const char *name)
 {
 	for (uint32_t i = 0; i < u->plan.nr_asked; i++) {
 		if (!strcmp(wm_rules_glob(u->events.rules, i), name))
@@ -65,8 +66,8 @@ static int check_filter(const char *text, const char **ret_text, struct wm_diag 
 	return err < 0 ? -EINVAL : 0;
 }
 
-static int choice_programs_add_rule(struct wm_stat_user *u, const char *name, const char *filter,
-				    size_t before, struct wm_diag *diag)
+static int choice_programs_add_rule(struct wm_counting_rules *u, const char *name,
+				    const char *filter, size_t before, struct wm_diag *diag)
 {
 	size_t *grown = reallocarray(u->before, u->plan.nr_asked + 1, sizeof(*grown));
 	int err;
@@ -82,9 +83,9 @@ static int choice_programs_add_rule(struct wm_stat_user *u, const char *name, co
 	return 0;
 }
 
-int wm_stat_user_add(struct wm_stat_user *u, const char *name,
-		     const struct wm_stat_filters *filters, size_t before, const char **ret_text,
-		     struct wm_diag *diag)
+int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
+			  const struct wm_counting_filters *filters, size_t before,
+			  const char **ret_text, struct wm_diag *diag)
 {
 	char *filter = NULL;
 	int err = 0;
@@ -110,7 +111,7 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 /* creation */
 
 /* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
-static int choice_programs_find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c,
+static int choice_programs_find_pids(struct wm_counting_rules *u, const struct wm_counting_plan *c,
 				     struct wm_diag *diag)
 {
 	size_t nr = c->nr_pids;
@@ -131,11 +132,11 @@ static int choice_programs_find_pids(struct wm_stat_user *u, const struct wm_cou
 	return err;
 }
 
-int wm_stat_user_create(const struct wm_stat_request *q, const struct wm_counting_plan *c,
-			struct wm_stat_user **ret, struct wm_diag *diag)
+int wm_counting_rules_create(const struct wm_counting_request *q, const struct wm_counting_plan *c,
+			     struct wm_counting_rules **ret, struct wm_diag *diag)
 {
 	const struct wm_rules_options o = wm_tally_rules_options();
-	struct wm_stat_user *u = calloc(1, sizeof(*u));
+	struct wm_counting_rules *u = calloc(1, sizeof(*u));
 	int err;
 
 	if (!u)
@@ -158,14 +159,14 @@ int wm_stat_user_create(const struct wm_stat_request *q, const struct wm_countin
 	if (!err && q->cpus)
 		u->cpus = wm_recorder_single_filter(NULL, 0, c->cpus, c->nr_cpus, &err);
 	if (err < 0) {
-		wm_stat_user_destroy(u);
+		wm_counting_rules_destroy(u);
 		return err;
 	}
 	*ret = u;
 	return 0;
 }
 
-void wm_stat_user_destroy(struct wm_stat_user *u)
+void wm_counting_rules_destroy(struct wm_counting_rules *u)
 {
 	if (!u)
 		return;
@@ -176,35 +177,35 @@ void wm_stat_user_destroy(struct wm_stat_user *u)
 	free(u);
 }
 
-const struct wm_recorder_plan *wm_stat_user_plan(struct wm_stat_user *u, bool beside)
+const struct wm_recorder_plan *wm_counting_rules_plan(struct wm_counting_rules *u, bool beside)
 {
 	u->plan.beside = beside;
 	return u->plan.nr_asked ? &u->plan : NULL;
 }
 
-const struct wm_recorder_plan *wm_stat_user_whose(const struct wm_stat_user *u)
+const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *u)
 {
 	return &u->plan;
 }
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-size_t wm_stat_user_rules_before(const struct wm_stat_user *u, uint32_t rule)
+size_t wm_counting_rules_before(const struct wm_counting_rules *u, uint32_t rule)
 {
 	return u->before[rule];
 }
 
-uint32_t wm_stat_user_nr_rules(const struct wm_stat_user *u)
+uint32_t wm_counting_rules_nr(const struct wm_counting_rules *u)
 {
 	return u->plan.nr_asked;
 }
 
-const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule)
+const char *wm_counting_rules_name(const struct wm_counting_rules *u, uint32_t rule)
 {
 	return wm_rules_glob(u->events.rules, rule);
 }
 
-void wm_stat_user_matched(const struct wm_counting *c, struct wm_recording_totals *ret)
+void wm_counting_rules_matched(const struct wm_counting *c, struct wm_recording_totals *ret)
 {
 	*ret = (struct wm_recording_totals){0};
 	for (size_t i = 0; i < wm_tally_nr(c->tally); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * choice_stream.c - the recording that counting from a stream needs: its processes and events, and
- * which of the events count. See choice.h.
+ * which of the events count. See counting_choice.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cmd/stat/choice.h"
+#include "control/counting_choice.h"
 #include "event/context.h"
 #include "kernel/event_name.h"
 
 #define BUFFER_BYTES (16u << 20) /* size of the buffer per process */
 
-const char *wm_stat_stream_by(const struct wm_stat_choice *c)
+const char *wm_counting_stream_by(const struct wm_counting_choice *c)
 {
 	if (c->counting.by)
 		return c->counting.by;
@@ -31,7 +31,8 @@ static const char *choice_stream_behind(const char *name, const char *first)
 }
 
 /* Maps "syscalls:sys_enter_write" to the event named "syscall:write"; NULL: not a kernel event. */
-const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_choice *c, const char *name)
+const struct wm_event_def *wm_counting_stream_def(const struct wm_counting_choice *c,
+						  const char *name)
 {
 	for (size_t i = 0; i < c->defs.nr; i++) {
 		const struct wm_event_def *d = &c->defs.defs[i];
@@ -49,9 +50,9 @@ const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_choice *c, co
  * Returns false for events that are recorded along with the requested ones: exits of system calls,
  * names of tasks, mappings.
  */
-bool wm_stat_stream_counts(const void *choice, const char *name)
+bool wm_counting_stream_counts(const void *choice, const char *name)
 {
-	const struct wm_event_def *d = wm_stat_stream_def(choice, name);
+	const struct wm_event_def *d = wm_counting_stream_def(choice, name);
 
 	return d ? !d->implied : strncmp(name, "perf:", 5) != 0;
 }
@@ -70,7 +71,7 @@ static char *name_to_record(const char *name, size_t bytes)
 }
 
 /* Adds a list of names, with its filter and the one for all events. */
-static int want_names(const struct wm_stat_choice *c, const struct wm_stat_named *wanted,
+static int want_names(const struct wm_counting_choice *c, const struct wm_counting_named *wanted,
 		      struct wm_recorder_events *to, struct wm_diag *diag)
 {
 	int err;
@@ -82,7 +83,7 @@ static int want_names(const struct wm_stat_choice *c, const struct wm_stat_named
 		struct wm_recorder_wanted w = {
 		    .glob = name_to_record(name, bytes),
 		    .filter = filter,
-		    .contexts = strstr(wm_stat_stream_by(c), "cpu") ? WM_CONTEXT_CPU : 0};
+		    .contexts = strstr(wm_counting_stream_by(c), "cpu") ? WM_CONTEXT_CPU : 0};
 
 		err = w.glob ? wm_recorder_want(to, &w, diag) : -ENOMEM;
 		free((char *)w.glob);
@@ -91,10 +92,10 @@ static int want_names(const struct wm_stat_choice *c, const struct wm_stat_named
 	return err;
 }
 
-int wm_stat_stream_want(const struct wm_stat_choice *choice, struct wm_recorder_events *ret,
-			struct wm_diag *diag)
+int wm_counting_stream_want(const struct wm_counting_choice *choice, struct wm_recorder_events *ret,
+			    struct wm_diag *diag)
 {
-	const struct wm_stat_request *q = choice->request;
+	const struct wm_counting_request *q = choice->request;
 	const struct wm_counting_plan *c = &choice->counting;
 	const struct wm_rules_options o = {
 	    .pool_mode = WM_POOL_DISCARD,
@@ -120,12 +121,12 @@ int wm_stat_stream_want(const struct wm_stat_choice *choice, struct wm_recorder_
 	return err;
 }
 
-void wm_stat_stream_plan(const struct wm_stat_choice *choice, struct wm_recorder_plan *ret)
+void wm_counting_stream_plan(const struct wm_counting_choice *choice, struct wm_recorder_plan *ret)
 {
 	const struct wm_counting_plan *c = &choice->counting;
 	bool only_cpus = choice->request->cpus != NULL;
 
-	*ret = *wm_stat_user_whose(choice->user);
+	*ret = *wm_counting_rules_whose(choice->user);
 	if (!c->programs)
 		ret->preload = "none";
 	ret->tids = c->tids;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice.h - decides how requested events are counted: which events of the kernel and of programs
- * the names mean, in which processes and on which CPUs, and whether the kernel and the runtime
- * count them (control/counting.h) or a stream of the events is recorded and counted while it is
- * read. Prints nothing.
+ * counting_choice.h - decides how requested events are counted: which events of the kernel and of
+ * programs the names mean, in which processes and on which CPUs, and whether the kernel and the
+ * runtime count them (control/counting.h) or a stream of the events is recorded and counted while
+ * it is read. Prints nothing.
  *
  *   choice.c           names, CPUs, and the decision
  *   choice_programs.c  events of programs: rules, processes
  *   choice_stream.c    the recording that a stream needs, and which of its events count
  */
-#ifndef WM_CMD_STAT_CHOICE_H
-#define WM_CMD_STAT_CHOICE_H
+#ifndef WM_CONTROL_COUNTING_CHOICE_H
+#define WM_CONTROL_COUNTING_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,14 +26,14 @@
 #include "kernel/event_space.h"
 
 /* A list of names, separated by commas, and the filter that applies to it; NULL: none. */
-struct wm_stat_named {
+struct wm_counting_named {
 	const char *names, *filter;
 };
 
 /* What the user requested. The caller owns everything; it must live as long as the choice. */
-struct wm_stat_request {
-	const struct wm_stat_named *named; /* [0]: only a filter, for all events */
-	size_t nr_named;                   /* 1: the default events */
+struct wm_counting_request {
+	const struct wm_counting_named *named; /* [0]: only a filter, for all events */
+	size_t nr_named;                       /* 1: the default events */
 	/* As in wm_counting_plan. */
 	const pid_t *pids, *tids;
 	size_t nr_pids, nr_tids;
@@ -52,15 +52,15 @@ struct wm_stat_request {
 };
 
 /* Events of programs: the rules that the names became, see the end of this file. */
-struct wm_stat_user;
+struct wm_counting_rules;
 
 /* How it is counted. Points into itself: not to be copied. */
-struct wm_stat_choice {
-	const struct wm_stat_request *request;
+struct wm_counting_choice {
+	const struct wm_counting_request *request;
 	struct wm_counting_plan counting;
 	struct wm_event_defs defs;
 	struct wm_count_filters filters;
-	struct wm_stat_user *user;
+	struct wm_counting_rules *user;
 	int *cpus;
 	bool stream; /* count from a stream of the events */
 };
@@ -73,13 +73,13 @@ struct wm_stat_choice {
  *                             diag->column is set, *ret_text is the filter that it refers to
  *   others                    wm_counting_check(), memory, permissions
  *
- * In any case wm_stat_choice_done() must be called.
+ * In any case wm_counting_choice_done() must be called.
  */
-int wm_stat_choose(const struct wm_stat_request *q, const struct wm_event_space *space,
-		   struct wm_stat_choice *ret, const char **ret_text, struct wm_diag *diag);
-void wm_stat_choice_done(struct wm_stat_choice *c);
+int wm_counting_choose(const struct wm_counting_request *q, const struct wm_event_space *space,
+		       struct wm_counting_choice *ret, const char **ret_text, struct wm_diag *diag);
+void wm_counting_choice_done(struct wm_counting_choice *c);
 
-static inline bool wm_stat_by_default(const struct wm_stat_request *q)
+static inline bool wm_counting_by_default(const struct wm_counting_request *q)
 {
 	return q->nr_named <= 1;
 }
@@ -91,33 +91,34 @@ static inline bool wm_stat_by_default(const struct wm_stat_request *q)
  * Fills the plan of a recorder with the processes, threads and CPUs; the caller adds the events and
  * receives the reports.
  */
-void wm_stat_stream_plan(const struct wm_stat_choice *c, struct wm_recorder_plan *ret);
+void wm_counting_stream_plan(const struct wm_counting_choice *c, struct wm_recorder_plan *ret);
 /*
  * Creates the events to record, for one recording. Returns 0, or -errno with diag. The caller
  * frees `single` of the events.
  */
-int wm_stat_stream_want(const struct wm_stat_choice *c, struct wm_recorder_events *ret,
-			struct wm_diag *diag);
+int wm_counting_stream_want(const struct wm_counting_choice *c, struct wm_recorder_events *ret,
+			    struct wm_diag *diag);
 /* Returns the event that has this name in the trace; NULL: it is an event of a program. */
-const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_choice *c, const char *name);
+const struct wm_event_def *wm_counting_stream_def(const struct wm_counting_choice *c,
+						  const char *name);
 /*
  * Returns whether events with this name are counted, not only recorded along with the requested
- * ones. `choice` is a struct wm_stat_choice.
+ * ones. `choice` is a struct wm_counting_choice.
  */
-bool wm_stat_stream_counts(const void *choice, const char *name);
+bool wm_counting_stream_counts(const void *choice, const char *name);
 /* Returns the fields to group by; "": one total per event. */
-const char *wm_stat_stream_by(const struct wm_stat_choice *c);
+const char *wm_counting_stream_by(const struct wm_counting_choice *c);
 
 /* --- events of programs ------------------------------------------------------------------------
  */
 
 /* The processes and rules, also when there is no rule. */
-const struct wm_recorder_plan *wm_stat_user_whose(const struct wm_stat_user *u);
-uint32_t wm_stat_user_nr_rules(const struct wm_stat_user *u);
+const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *u);
+uint32_t wm_counting_rules_nr(const struct wm_counting_rules *u);
 /* The number of the kernel's events that were named before this rule. */
-size_t wm_stat_user_rules_before(const struct wm_stat_user *u, uint32_t rule);
-const char *wm_stat_user_name(const struct wm_stat_user *u, uint32_t rule);
+size_t wm_counting_rules_before(const struct wm_counting_rules *u, uint32_t rule);
+const char *wm_counting_rules_name(const struct wm_counting_rules *u, uint32_t rule);
 /* Sets `matched` of the totals to the rules that counted events match. */
-void wm_stat_user_matched(const struct wm_counting *c, struct wm_recording_totals *ret);
+void wm_counting_rules_matched(const struct wm_counting *c, struct wm_recording_totals *ret);
 
 #endif
