@@ -60,7 +60,7 @@ struct wm_counting_choice {
 	struct wm_counting_plan counting;
 	struct wm_event_defs defs;
 	struct wm_count_filters filters;
-	struct wm_counting_rules *user;
+	struct wm_counting_rules *rules;
 	int *cpus;
 	bool stream; /* count from a stream of the events */
 };
@@ -113,11 +113,11 @@ const char *wm_counting_stream_by(const struct wm_counting_choice *c);
  */
 
 /* The processes and rules, also when there is no rule. */
-const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *u);
-uint32_t wm_counting_rules_nr(const struct wm_counting_rules *u);
+const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *r);
+uint32_t wm_counting_rules_nr(const struct wm_counting_rules *r);
 /* The number of the kernel's events that were named before this rule. */
-size_t wm_counting_rules_before(const struct wm_counting_rules *u, uint32_t rule);
-const char *wm_counting_rules_name(const struct wm_counting_rules *u, uint32_t rule);
+size_t wm_counting_rules_before(const struct wm_counting_rules *r, uint32_t rule);
+const char *wm_counting_rules_name(const struct wm_counting_rules *r, uint32_t rule);
 /* Sets `matched` of the totals to the rules that counted events match. */
 void wm_counting_rules_matched(const struct wm_counting *c, struct wm_recording_totals *ret);
 

@@ -133,7 +133,7 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
  */
 static void stat_rows_add_rule(struct table *t, uint32_t rule)
 {
-	const char *name = wm_counting_rules_name(t->plan->choice.user, rule);
+	const char *name = wm_counting_rules_name(t->plan->choice.rules, rule);
 	size_t nr = t->plan->request.per_thread ? t->c->nr_tids : 1, found = 0;
 	struct wm_count_row *row;
 
@@ -159,13 +159,13 @@ static void stat_rows_add_rule(struct table *t, uint32_t rule)
 static void stat_rows_add_all(struct table *t)
 {
 	const struct wm_event_def *defs = t->plan->choice.counting.defs->defs;
-	uint32_t rule = 0, nr_rules = t->c->tally ? wm_counting_rules_nr(t->plan->choice.user) : 0;
+	uint32_t rule = 0, nr_rules = t->c->tally ? wm_counting_rules_nr(t->plan->choice.rules) : 0;
 
 	for (size_t e = 0; e < wm_counters_nr(t->c->counters); e++) {
 		size_t def = (size_t)(wm_counters_event(t->c->counters, e)->def - defs);
 
 		while (rule < nr_rules &&
-		       wm_counting_rules_before(t->plan->choice.user, rule) <= def)
+		       wm_counting_rules_before(t->plan->choice.rules, rule) <= def)
 			stat_rows_add_rule(t, rule++);
 		add_counter(t, e);
 	}

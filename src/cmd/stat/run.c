@@ -47,10 +47,10 @@ static void say_not_counted(const struct wm_counting *c)
  * Reports which events of programs could not be counted; returns false when there are any.
  * *ret_none is set when no event matched at all.
  */
-static bool say_of_rules(const struct wm_counting_rules *u, const struct wm_counting *c,
+static bool say_of_rules(const struct wm_counting_rules *r, const struct wm_counting *c,
 			 bool *ret_none)
 {
-	const struct wm_recorder_plan *plan = wm_counting_rules_whose(u);
+	const struct wm_recorder_plan *plan = wm_counting_rules_whose(r);
 	struct wm_recording_totals matched;
 	struct wm_tally_totals t;
 	uint32_t nr;
@@ -77,7 +77,7 @@ static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 
 	wm_tally_totals(c->tally, &t);
 	s->out.lost = t.lost;
-	whole = say_of_rules(s->plan->choice.user, c, &none);
+	whole = say_of_rules(s->plan->choice.rules, c, &none);
 
 	s->none = none && !wm_counters_nr(c->counters);
 	if (s->plan->request.per_cpu)

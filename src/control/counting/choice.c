@@ -92,14 +92,14 @@ static int add_name(const struct naming *n, const char *name,
 	int nr = 0;
 
 	*n->diag = (struct wm_diag){.offset = -1};
-	if (!wm_counting_rules_means(c->user, n->space, name, 0))
+	if (!wm_counting_rules_means(c->rules, n->space, name, 0))
 		nr = wm_event_name_resolve(n->space, name, &c->defs, n->diag);
 	if (nr > 0 && c->defs.defs[before].family == WM_FAMILY_PROC)
 		return refuse_proc(name, c->defs.defs[before].name, n->diag);
 	if (nr > 0)
 		return add_filters(n, name, n->stream ? &none : filters, before);
-	if (nr == 0 || wm_counting_rules_means(c->user, n->space, name, nr))
-		return wm_counting_rules_add(c->user, name, filters, before, n->text, n->diag);
+	if (nr == 0 || wm_counting_rules_means(c->rules, n->space, name, nr))
+		return wm_counting_rules_add(c->rules, name, filters, before, n->text, n->diag);
 	return refuse_unknown(name, nr, n->diag);
 }
 
@@ -131,7 +131,7 @@ static int add_events(const struct wm_counting_request *q, const struct naming *
 		filters.text[1] = q->named[i].filter;
 		err = add_names(n, q->named[i].names, &filters);
 	}
-	if (!err && !n->choice->defs.nr && !wm_counting_rules_nr(n->choice->user))
+	if (!err && !n->choice->defs.nr && !wm_counting_rules_nr(n->choice->rules))
 		err = wm_diag_set(n->diag, -EINVAL, NULL, -1, "-e needs the name of an event");
 	return err;
 }
@@ -182,7 +182,7 @@ static int find_events(struct wm_counting_choice *c, const struct wm_event_space
 {
 	const struct wm_counting_request *q = c->request;
 	const struct naming naming = {space, c, q->by && has_filter(q), ret_text, diag};
-	int err = wm_counting_rules_create(q, &c->counting, &c->user, diag);
+	int err = wm_counting_rules_create(q, &c->counting, &c->rules, diag);
 
 	if (!err)
 		err = add_events(q, &naming);
@@ -190,7 +190,7 @@ static int find_events(struct wm_counting_choice *c, const struct wm_event_space
 		return err;
 	*diag = (struct wm_diag){.offset = -1};
 	c->counting.filters = (const char *const *)c->filters.list;
-	c->counting.programs = wm_counting_rules_plan(c->user, c->defs.nr != 0);
+	c->counting.programs = wm_counting_rules_plan(c->rules, c->defs.nr != 0);
 	return wm_counting_check(&c->counting, diag);
 }
 
@@ -306,7 +306,7 @@ int wm_counting_choose(const struct wm_counting_request *q, const struct wm_even
 
 void wm_counting_choice_done(struct wm_counting_choice *c)
 {
-	wm_counting_rules_destroy(c->user);
+	wm_counting_rules_destroy(c->rules);
 	wm_count_filters_done(&c->filters);
 	wm_event_defs_done(&c->defs);
 	free(c->cpus);

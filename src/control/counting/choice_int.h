@@ -13,25 +13,25 @@ struct wm_counting_filters {
 /* Finds the processes of the request, and creates an empty list of rules. 0 or -errno with diag. */
 int wm_counting_rules_create(const struct wm_counting_request *q, const struct wm_counting_plan *c,
 			     struct wm_counting_rules **ret, struct wm_diag *diag);
-void wm_counting_rules_destroy(struct wm_counting_rules *u); /* accepts NULL */
+void wm_counting_rules_destroy(struct wm_counting_rules *r); /* accepts NULL */
 
 /*
  * Returns whether `name` refers to events of programs. `err` is why the kernel has no event with
  * this name; 0: the kernel's events were not searched.
  */
-bool wm_counting_rules_means(const struct wm_counting_rules *u, const struct wm_event_space *space,
+bool wm_counting_rules_means(const struct wm_counting_rules *r, const struct wm_event_space *space,
 			     const char *name, int err);
 /*
  * Adds a rule, in order after `before` events of the kernel. Returns errors like
  * wm_counting_choose().
  */
-int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
+int wm_counting_rules_add(struct wm_counting_rules *r, const char *name,
 			  const struct wm_counting_filters *filters, size_t before,
 			  const char **ret_text, struct wm_diag *diag);
 /*
  * Returns the plan for wm_counting_plan; NULL: no event of a program was named. `beside` is true
  * when kernel events are counted as well.
  */
-const struct wm_recorder_plan *wm_counting_rules_plan(struct wm_counting_rules *u, bool beside);
+const struct wm_recorder_plan *wm_counting_rules_plan(struct wm_counting_rules *r, bool beside);
 
 #endif

@@ -24,30 +24,30 @@ struct wm_counting_rules {
 
 /* ---- names --------------------------------------------------------------------------- */
 
-bool wm_counting_rules_means(const struct wm_counting_rules *u, const struct wm_event_space *space,
+bool wm_counting_rules_means(const struct wm_counting_rules *r, const struct wm_event_space *space,
 			     const char *name, int err)
 {
 	const char *user;
 
-	return wm_counting_means_programs(&u->plan, space, name, err, &user);
+	return wm_counting_means_programs(&r->plan, space, name, err, &user);
 }
 
 /* Joins the filter for all events, that of this -e, and the CPUs with &&. 0 or -errno. */
-static int join_all(const struct wm_counting_rules *u, const struct wm_counting_filters *f,
+static int join_all(const struct wm_counting_rules *r, const struct wm_counting_filters *f,
 		    char **ret)
 {
 	int err = 0;
 	char *both = wm_recorder_join_filters(f->text[0], f->text[1], &err);
 
-	*ret = err ? NULL : wm_recorder_join_filters(both, u->cpus, &err);
+	*ret = err ? NULL : wm_recorder_join_filters(both, r->cpus, &err);
 	free(both);
 	return err;
 }
 
-static bool choice_programs_is_named(const struct wm_counting_rules *u, const char *name)
+static bool choice_programs_is_named(const struct wm_counting_rules *r, const char *name)
 {
-	for (uint32_t i = 0; i < u->plan.nr_asked; i++) {
-		if (!strcmp(wm_rules_glob(u->events.rules, i), name))
+	for (uint32_t i = 0; i < r->plan.nr_asked; i++) {
+		if (!strcmp(wm_rules_glob(r->events.rules, i), name))
 			return true;
 	}
 	return false;
@@ -66,24 +66,24 @@ static int check_filter(const char *text, const char **ret_text, struct wm_diag 
 	return err < 0 ? -EINVAL : 0;
 }
 
-static int choice_programs_add_rule(struct wm_counting_rules *u, const char *name,
+static int choice_programs_add_rule(struct wm_counting_rules *r, const char *name,
 				    const char *filter, size_t before, struct wm_diag *diag)
 {
-	size_t *grown = reallocarray(u->before, u->plan.nr_asked + 1, sizeof(*grown));
+	size_t *grown = reallocarray(r->before, r->plan.nr_asked + 1, sizeof(*grown));
 	int err;
 
 	if (!grown)
 		return -ENOMEM;
-	u->before = grown;
-	u->before[u->plan.nr_asked] = before;
-	err = wm_rules_add(u->events.rules, name, filter, 0, WM_RULES_ALL_LEVELS, diag);
+	r->before = grown;
+	r->before[r->plan.nr_asked] = before;
+	err = wm_rules_add(r->events.rules, name, filter, 0, WM_RULES_ALL_LEVELS, diag);
 	if (err < 0)
 		return err;
-	u->plan.nr_asked++;
+	r->plan.nr_asked++;
 	return 0;
 }
 
-int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
+int wm_counting_rules_add(struct wm_counting_rules *r, const char *name,
 			  const struct wm_counting_filters *filters, size_t before,
 			  const char **ret_text, struct wm_diag *diag)
 {
@@ -93,7 +93,7 @@ int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
 	*diag = (struct wm_diag){.offset = -1};
 	if (!strncmp(name, "user:", 5))
 		name += 5;
-	if (choice_programs_is_named(u, name))
+	if (choice_programs_is_named(r, name))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
 				   "'%s' is named twice, but an event of a program is counted "
 				   "once; give one filter, joined with ||",
@@ -101,9 +101,9 @@ int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
 	for (int i = 0; i < 2 && !err; i++)
 		err = filters->text[i] ? check_filter(filters->text[i], ret_text, diag) : 0;
 	if (!err)
-		err = join_all(u, filters, &filter);
+		err = join_all(r, filters, &filter);
 	if (!err)
-		err = choice_programs_add_rule(u, name, filter, before, diag);
+		err = choice_programs_add_rule(r, name, filter, before, diag);
 	free(filter);
 	return err;
 }
@@ -111,24 +111,24 @@ int wm_counting_rules_add(struct wm_counting_rules *u, const char *name,
 /* creation */
 
 /* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
-static int choice_programs_find_pids(struct wm_counting_rules *u, const struct wm_counting_plan *c,
+static int choice_programs_find_pids(struct wm_counting_rules *r, const struct wm_counting_plan *c,
 				     struct wm_diag *diag)
 {
 	size_t nr = c->nr_pids;
 	int err = 0;
 
-	u->pids = calloc(nr + 1, sizeof(*u->pids));
-	if (!u->pids)
+	r->pids = calloc(nr + 1, sizeof(*r->pids));
+	if (!r->pids)
 		return -ENOMEM;
 	if (nr)
-		memcpy(u->pids, c->pids, nr * sizeof(*u->pids));
+		memcpy(r->pids, c->pids, nr * sizeof(*r->pids));
 	if (c->nr_tids)
-		err = wm_recorder_processes_of(c->tids, c->nr_tids, &u->pids, &nr, diag);
+		err = wm_recorder_processes_of(c->tids, c->nr_tids, &r->pids, &nr, diag);
 	if (err == -ESRCH)
 		/* the thread has exited, which is reported when the kernel's counters are opened */
 		err = 0;
-	u->plan.pids = u->pids;
-	u->plan.nr_pids = nr;
+	r->plan.pids = r->pids;
+	r->plan.nr_pids = nr;
 	return err;
 }
 
@@ -136,13 +136,13 @@ int wm_counting_rules_create(const struct wm_counting_request *q, const struct w
 			     struct wm_counting_rules **ret, struct wm_diag *diag)
 {
 	const struct wm_rules_options o = wm_tally_rules_options();
-	struct wm_counting_rules *u = calloc(1, sizeof(*u));
+	struct wm_counting_rules *r = calloc(1, sizeof(*r));
 	int err;
 
-	if (!u)
+	if (!r)
 		return -ENOMEM;
-	err = wm_recorder_events_init(&u->events, &o);
-	u->plan = (struct wm_recorder_plan){.events = &u->events,
+	err = wm_recorder_events_init(&r->events, &o);
+	r->plan = (struct wm_recorder_plan){.events = &r->events,
 					    .counts = true,
 					    .all = c->all,
 					    .preload = q->preload,
@@ -150,59 +150,59 @@ int wm_counting_rules_create(const struct wm_counting_request *q, const struct w
 					    .words = q->words,
 					    .search = q->search,
 					    .runtime_dir = q->runtime_dir,
-					    .folder = u->folder,
+					    .folder = r->folder,
 					    .environment = q->environment};
 	if (!err)
-		err = choice_programs_find_pids(u, c, diag);
+		err = choice_programs_find_pids(r, c, diag);
 	if (!err)
-		err = wm_recorder_own_folder(u->folder, sizeof(u->folder));
+		err = wm_recorder_own_folder(r->folder, sizeof(r->folder));
 	if (!err && q->cpus)
-		u->cpus = wm_recorder_single_filter(NULL, 0, c->cpus, c->nr_cpus, &err);
+		r->cpus = wm_recorder_single_filter(NULL, 0, c->cpus, c->nr_cpus, &err);
 	if (err < 0) {
-		wm_counting_rules_destroy(u);
+		wm_counting_rules_destroy(r);
 		return err;
 	}
-	*ret = u;
+	*ret = r;
 	return 0;
 }
 
-void wm_counting_rules_destroy(struct wm_counting_rules *u)
+void wm_counting_rules_destroy(struct wm_counting_rules *r)
 {
-	if (!u)
+	if (!r)
 		return;
-	wm_recorder_events_done(&u->events);
-	free(u->pids);
-	free(u->before);
-	free(u->cpus);
-	free(u);
+	wm_recorder_events_done(&r->events);
+	free(r->pids);
+	free(r->before);
+	free(r->cpus);
+	free(r);
 }
 
-const struct wm_recorder_plan *wm_counting_rules_plan(struct wm_counting_rules *u, bool beside)
+const struct wm_recorder_plan *wm_counting_rules_plan(struct wm_counting_rules *r, bool beside)
 {
-	u->plan.beside = beside;
-	return u->plan.nr_asked ? &u->plan : NULL;
+	r->plan.beside = beside;
+	return r->plan.nr_asked ? &r->plan : NULL;
 }
 
-const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *u)
+const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *r)
 {
-	return &u->plan;
+	return &r->plan;
 }
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-size_t wm_counting_rules_before(const struct wm_counting_rules *u, uint32_t rule)
+size_t wm_counting_rules_before(const struct wm_counting_rules *r, uint32_t rule)
 {
-	return u->before[rule];
+	return r->before[rule];
 }
 
-uint32_t wm_counting_rules_nr(const struct wm_counting_rules *u)
+uint32_t wm_counting_rules_nr(const struct wm_counting_rules *r)
 {
-	return u->plan.nr_asked;
+	return r->plan.nr_asked;
 }
 
-const char *wm_counting_rules_name(const struct wm_counting_rules *u, uint32_t rule)
+const char *wm_counting_rules_name(const struct wm_counting_rules *r, uint32_t rule)
 {
-	return wm_rules_glob(u->events.rules, rule);
+	return wm_rules_glob(r->events.rules, rule);
 }
 
 void wm_counting_rules_matched(const struct wm_counting *c, struct wm_recording_totals *ret)

@@ -126,7 +126,7 @@ void wm_counting_stream_plan(const struct wm_counting_choice *choice, struct wm_
 	const struct wm_counting_plan *c = &choice->counting;
 	bool only_cpus = choice->request->cpus != NULL;
 
-	*ret = *wm_counting_rules_whose(choice->user);
+	*ret = *wm_counting_rules_whose(choice->rules);
 	if (!c->programs)
 		ret->preload = "none";
 	ret->tids = c->tids;
