@@ -287,6 +287,19 @@ static int event_format_take_lines(struct parser *p, struct slice text)
 	return 0;
 }
 
+/*
+ * An array that ends an event of ftrace extends to the end of the record. It may be shorter than
+ * its format says: a stack has room for eight addresses there.
+ */
+static void event_format_set_tail(struct wm_kformat *format, struct wm_kfield *f)
+{
+	if (!(f->flags & WM_KFIELD_ARRAY))
+		return;
+	f->flags |= WM_KFIELD_TAIL;
+	f->bytes = f->length = 0;
+	format->fixed_bytes = f->offset;
+}
+
 int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const char *system,
 		     const char *text, size_t bytes, const struct wm_kformat **ret,
 		     struct wm_diag *diag)
@@ -313,10 +326,8 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 	if (!p.has_id)
 		return event_format_refuse(&p, text, "no ID");
 	p.format->fields = p.fields;
-	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields &&
-	    p.fields[p.format->nr_fields - 1].flags & WM_KFIELD_ARRAY)
-		p.fields[p.format->nr_fields - 1].flags |=
-		    WM_KFIELD_TAIL; /* the field extends to the end of the record */
+	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields)
+		event_format_set_tail(p.format, &p.fields[p.format->nr_fields - 1]);
 	*ret = p.format;
 	return 0;
 }

@@ -83,6 +83,32 @@ static void test_fields(void **state)
 	wm_arena_done(&w.arena);
 }
 
+/* The array that ends an event of ftrace has as many elements as the record has room for. */
+static void test_stacks(void **state)
+{
+	static const char text[] =
+	    "name: kernel_stack\nID: 4\nformat:\n\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+	    "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n";
+	struct world w = begin();
+	const struct wm_kformat *f = NULL;
+	unsigned char record[128] = {0};
+	const struct wm_kfield *caller;
+	uint32_t bytes;
+
+	assert_int_equal(
+	    wm_kformat_parse(&w.arena, &w.machine, "ftrace", text, sizeof(text) - 1, &f, NULL), 0);
+	assert_int_equal(f->fixed_bytes, 16);
+	check(f, "caller", "unsigned long", 16, 8, 0, WM_KFIELD_ARRAY | WM_KFIELD_TAIL);
+	caller = wm_kformat_field(f, "caller");
+	for (uint32_t nr = 0; nr < 14; nr++) {
+		assert_ptr_equal(wm_kfield_bytes(caller, false, record, 16 + 8 * nr, &bytes),
+				 record + 16);
+		assert_int_equal(bytes, 8 * nr);
+	}
+	assert_null(wm_kfield_bytes(caller, false, record, 15, &bytes));
+	wm_arena_done(&w.arena);
+}
+
 /* Forms of kernels older than 2.6.32, array lengths given by name, and tails. */
 static void test_oddities(void **state)
 {
