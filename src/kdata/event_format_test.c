@@ -218,9 +218,9 @@ static void test_cuts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_fields), cmocka_unit_test(test_oddities),
-	    cmocka_unit_test(test_places), cmocka_unit_test(test_refused),
-	    cmocka_unit_test(test_cuts),
+	    cmocka_unit_test(test_fields),   cmocka_unit_test(test_stacks),
+	    cmocka_unit_test(test_oddities), cmocka_unit_test(test_places),
+	    cmocka_unit_test(test_refused),  cmocka_unit_test(test_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
