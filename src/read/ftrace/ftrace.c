@@ -34,7 +34,9 @@ static bool ftrace_probe(const char *path, bool is_folder, const unsigned char *
 		return false;
 	if (bytes > sizeof(tracer) && !memcmp(head, tracer, sizeof(tracer) - 1))
 		return true;
-	for (; at < end && (next = memchr(at, '\n', (size_t)(end - at))); at = next + 1) {
+	for (; at < end; at = next + 1) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		next = next ? next : end;
 		wm_ft_line_parse(at, (size_t)(next - at), &l);
 		if (l.kind != WM_FT_COMMENT && l.kind != WM_FT_LOST)
 			return l.kind == WM_FT_EVENT;
@@ -143,9 +145,10 @@ static bool ftrace_take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
 {
 	const char *at = r->data + r->at, *end;
 
-	end = r->at < r->bytes ? memchr(at, '\n', r->bytes - r->at) : NULL;
-	if (!end)
+	if (r->at >= r->bytes)
 		return false;
+	end = memchr(at, '\n', r->bytes - r->at);
+	end = end ? end : r->data + r->bytes; /* the end of the file */
 	*ret = (struct wm_ft_text){at, (uint32_t)(end - at)};
 	r->at += ret->bytes + 1u;
 	return true;

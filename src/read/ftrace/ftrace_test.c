@@ -214,6 +214,28 @@ static void test_short_header(void **state)
 	wm_trace_close(t);
 }
 
+/* A text that is not the kernel's own, and whose last line has no newline, has all its events. */
+static void test_last_line(void **state)
+{
+	static const char lines[] = "a-1 [000] 2.5: x: y\na-1 [000] 2.6: x: last";
+	static const char first[] = "a-1 [000] 2.6: x: last";
+	static const char *const texts[] = {lines, first};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wm_text out;
+		struct wm_trace *t;
+
+		wm_text_init(&out);
+		kit_write(texts[i], strlen(texts[i]));
+		assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
+		read_events(t, &out);
+		assert_int_equal(t->nr_faults, 0);
+		assert_non_null(strstr(out.data, "text='last'"));
+		wm_text_done(&out);
+		wm_trace_close(t);
+	}
+}
+
 /* Wherever the text is truncated, missing events are reported. */
 static void test_cuts(void **state)
 {
@@ -244,10 +266,10 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_events),  cmocka_unit_test(test_others),
-	    cmocka_unit_test(test_whole),   cmocka_unit_test(test_latency),
-	    cmocka_unit_test(test_cuts),    cmocka_unit_test(test_short_header),
-	    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_events),       cmocka_unit_test(test_others),
+	    cmocka_unit_test(test_whole),        cmocka_unit_test(test_latency),
+	    cmocka_unit_test(test_last_line),    cmocka_unit_test(test_cuts),
+	    cmocka_unit_test(test_short_header), cmocka_unit_test(test_refused),
 	};
 
 	return kit_run(tests);

@@ -333,7 +333,8 @@ static int note_line(struct indexing *x, const char *line, size_t bytes, uint64_
 	} else if (l.kind == WM_FT_NO_EVENT && !x->goes_on) {
 		wm_trace_fault(x->ft->trace, "", offset, "a line that is not an event is left out");
 	}
-	x->packet.bytes = offset + bytes + 1 - x->packet.offset;
+	offset += bytes + 1;
+	x->packet.bytes = (offset < x->ft->bytes ? offset : x->ft->bytes) - x->packet.offset;
 	return err;
 }
 
@@ -356,7 +357,29 @@ int wm_ft_pread(int fd, void *to, size_t bytes, uint64_t offset, size_t *ret_got
 	return 0;
 }
 
-/* Reads the whole lines in the buffer; returns their size in *ret_used. */
+/* Reads a line, unless it is too long. */
+static int note_short_line(struct indexing *x, const char *line, size_t bytes, uint64_t offset)
+{
+	if (bytes <= WM_FT_LINE_MAX)
+		return note_line(x, line, bytes, offset);
+	wm_trace_fault(x->ft->trace, "", offset, "a line of %zu bytes is left out; the limit is %u",
+		       bytes, WM_FT_LINE_MAX);
+	return 0;
+}
+
+/*
+ * Reads the last line of a file, which has no end. The kernel ends every line, so that in a file
+ * with its header the line was cut.
+ */
+static int note_last_line(struct indexing *x, const char *line, size_t bytes, uint64_t offset)
+{
+	if (wm_trace_word(x->ft->trace, "tracer") || x->has_columns)
+		wm_trace_fault(x->ft->trace, "", offset,
+			       "the last line has no end: the file was truncated");
+	return note_short_line(x, line, bytes, offset);
+}
+
+/* Reads the lines in the buffer; returns their size in *ret_used. */
 static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64_t offset,
 		      size_t *ret_used)
 {
@@ -367,13 +390,12 @@ static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64
 	while (!err && (end = memchr(data + used, '\n', bytes - used))) {
 		size_t line = (size_t)(end - data) - used;
 
-		if (line > WM_FT_LINE_MAX)
-			wm_trace_fault(x->ft->trace, "", offset + used,
-				       "a line of %zu bytes is left out; the limit is %u", line,
-				       WM_FT_LINE_MAX);
-		else
-			err = note_line(x, data + used, line, offset + used);
+		err = note_short_line(x, data + used, line, offset + used);
 		used += line + 1;
+	}
+	if (!err && used < bytes && offset + bytes == x->ft->bytes) {
+		err = note_last_line(x, data + used, bytes - used, offset + used);
+		used = bytes;
 	}
 	*ret_used = used;
 	return err;
