@@ -6,11 +6,11 @@
 
 #define ANALYSIS_ADDRESS(analysis) &(analysis),
 
-const struct wm_analysis *const wm_analyses[] = {WM_ANALYSES(ANALYSIS_ADDRESS) NULL};
+static const struct wm_analysis *const analyses[] = {WM_ANALYSES(ANALYSIS_ADDRESS) NULL};
 
 const struct wm_analysis *wm_analysis_find(const char *name)
 {
-	for (const struct wm_analysis *const *a = wm_analyses; *a; a++)
+	for (const struct wm_analysis *const *a = analyses; *a; a++)
 		if (!strcmp((*a)->name, name))
 			return *a;
 	return NULL;

@@ -82,8 +82,6 @@ struct wm_analysis {
 #define WM_ANALYSIS_DECLARE_(analysis) extern const struct wm_analysis analysis;
 WM_ANALYSES(WM_ANALYSIS_DECLARE_)
 
-extern const struct wm_analysis *const wm_analyses[]; /* NULL-terminated */
-
 const struct wm_analysis *wm_analysis_find(const char *name); /* NULL: there is none */
 
 #endif

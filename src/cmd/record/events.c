@@ -113,7 +113,8 @@ int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *val
  * The plan
  * ------------------------------------------------------------------ */
 
-int wm_record_check_filter(const char *text)
+/* Checks a filter's syntax. 0, or -EINVAL after printing a message with a caret under the error. */
+static int record_events_check_filter(const char *text)
 {
 	struct wm_diag diag = {.offset = -1};
 	unsigned char *code = NULL;
@@ -280,7 +281,7 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	r->events.later = r->change ? &r->later : NULL;
 	for (uint32_t i = 0; i < r->list.nr; i++)
 		if (r->list.events[i].filter &&
-		    wm_record_check_filter(r->list.events[i].filter) < 0)
+		    record_events_check_filter(r->list.events[i].filter) < 0)
 			return WM_EXIT_USAGE;
 	return want_all(r, ret_nr_asked);
 }

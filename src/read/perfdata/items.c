@@ -194,10 +194,11 @@ static const struct part {
 #define NR_SAMPLE_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 /*
- * The raw data of a tracepoint are its fields. An event whose counter was read with a sample has a
- * period, even if the samples have none.
+ * The parts of an attr's samples (WM_PERF_SAMPLE_*) that are items. The raw data of a tracepoint
+ * are its fields. An event whose counter was read with a sample has a period, even if the samples
+ * have none.
  */
-uint64_t wm_pd_item_parts(const struct wm_pd_attr *a)
+static uint64_t pd_item_parts(const struct wm_pd_attr *a)
 {
 	uint64_t type = a->shape.sample_type;
 
@@ -207,7 +208,7 @@ uint64_t wm_pd_item_parts(const struct wm_pd_attr *a)
 
 const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a)
 {
-	uint64_t bits = wm_pd_item_parts(a);
+	uint64_t bits = pd_item_parts(a);
 	struct wm_type *type = wm_arena_get(&t->arena, sizeof(*type));
 	struct wm_member *members = wm_arena_array(&t->arena, NR_SAMPLE_PARTS, sizeof(*members));
 
@@ -249,7 +250,7 @@ bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *
 			const struct wm_perf_sample *s, struct wm_batch *b)
 {
 	struct adding x = {.shape = shape, .sample = s, .batch = b};
-	uint64_t bits = wm_pd_item_parts(a);
+	uint64_t bits = pd_item_parts(a);
 
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
 		if ((bits & parts[i].bit) && !perfdata_items_add_part(&x, &parts[i]))

@@ -149,8 +149,6 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 
 /* --- items.c ------------------------------------------------------- */
 
-/* The parts of an attr's samples (WM_PERF_SAMPLE_*) that are items. */
-uint64_t wm_pd_item_parts(const struct wm_pd_attr *a);
 /* Makes the structure of samples of that attr. */
 const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a);
 /*
