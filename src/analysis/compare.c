@@ -12,6 +12,7 @@
 
 #include "analysis/profile_int.h"
 #include "analysis/significance_int.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "trace/name_table.h"
 
@@ -63,26 +64,15 @@ static uint32_t compare_key_of(struct comparing *x, const struct wm_result_table
 
 static bool compare_grow(struct comparing *x)
 {
-	uint32_t room = x->rows.room, nr = x->c->nr_recordings;
-	struct value *values;
-	const struct wm_result_table **likeness;
-	const struct wm_result_row **sources;
+	uint32_t room = x->rows.room, nr = x->c->nr_recordings, likeness = x->room,
+		 sources = x->room;
+	size_t values = (size_t)x->room * nr;
 
-	if (room <= x->room)
-		return true;
-	values = realloc(x->values, (size_t)room * nr * sizeof(*values));
-	if (values)
-		x->values = values;
-	likeness = realloc(x->likeness, room * sizeof(*likeness));
-	if (likeness)
-		x->likeness = likeness;
-	sources = realloc(x->sources, room * sizeof(*sources));
-	if (sources)
-		x->sources = sources;
-	if (!values || !likeness || !sources)
+	if (WM_ARRAY_GROW_ZEROED(x->values, values, (size_t)room * nr) ||
+	    WM_ARRAY_GROW(x->likeness, likeness, room) || WM_ARRAY_GROW(x->sources, sources, room))
 		return false;
-	memset(values + (size_t)x->room * nr, 0, (size_t)(room - x->room) * nr * sizeof(*values));
-	x->room = room;
+	if (x->room < room)
+		x->room = room;
 	return true;
 }
 

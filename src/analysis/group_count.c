@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/pass.h"
+#include "base/array.h"
 #include "trace/field_ref.h"
 
 #define ROWS_FIRST 64u
@@ -193,18 +194,6 @@ static size_t key_bytes(const struct apart *c)
 	return c->nr_parts * sizeof(struct wm_apart_part);
 }
 
-static int group_make_room(struct wm_apart_kind *k)
-{
-	uint32_t room = k->room ? 2 * k->room : ROWS_FIRST;
-	struct wm_apart_row *rows = reallocarray(k->rows, room, sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	k->rows = rows;
-	k->room = room;
-	return 0;
-}
-
 static int group_count(struct apart *c, struct wm_apart_kind *k, const struct wm_apart_row *row)
 {
 	uint64_t hash = wm_table_hash_bytes(&k->table, row->parts, key_bytes(c));
@@ -221,7 +210,7 @@ static int group_count(struct apart *c, struct wm_apart_kind *k, const struct wm
 		k->left_over++;
 		return 0;
 	}
-	if ((k->nr_rows == k->room && group_make_room(k)) ||
+	if (WM_ARRAY_GROW(k->rows, k->room, (size_t)k->nr_rows + 1) ||
 	    wm_table_add(&k->table, hash, k->nr_rows))
 		return -ENOMEM;
 	k->rows[k->nr_rows] = *row;

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
-
-#define FIRST_ROOM 1024u
+#include "base/array.h"
 
 void wm_buckets_init(struct wm_buckets *b, uint32_t nr_words)
 {
@@ -24,23 +23,17 @@ void wm_buckets_done(struct wm_buckets *b)
 	*b = (struct wm_buckets){0};
 }
 
-static bool grow_array(uint64_t **array, size_t count)
-{
-	uint64_t *more = realloc(*array, count * sizeof(*more));
-
-	if (more)
-		*array = more;
-	return more;
-}
-
 static bool bucket_grow(struct wm_buckets *b)
 {
-	uint32_t room = b->room ? b->room * 2 : FIRST_ROOM;
+	uint32_t weights = b->room, counts = b->room;
+	size_t words = (size_t)b->room * b->nr_words;
 
-	if (b->nr == WM_PROFILE_BUCKETS_MAX || !grow_array(&b->words, (size_t)room * b->nr_words) ||
-	    !grow_array(&b->weights, room) || !grow_array(&b->counts, room))
+	if (b->nr == WM_PROFILE_BUCKETS_MAX ||
+	    WM_ARRAY_GROW(b->weights, weights, (size_t)b->room + 1) ||
+	    WM_ARRAY_GROW(b->counts, counts, weights) ||
+	    WM_ARRAY_GROW(b->words, words, (size_t)weights * b->nr_words))
 		return false;
-	b->room = room;
+	b->room = weights;
 	return true;
 }
 

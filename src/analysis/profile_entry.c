@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/array.h"
 
 /* Computes the words of the entry for frame `frame` of a bucket. */
 static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint32_t frame,
@@ -26,31 +27,13 @@ static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint
 
 static bool grow_entries(struct wm_profile *p, uint32_t *room)
 {
-	uint32_t more = p->entry_words.room;
-	struct wm_entry *entries;
-
-	if (more <= *room)
-		return true;
-	entries = realloc(p->entries, more * sizeof(*entries));
-	if (!entries)
-		return false;
-	memset(entries + *room, 0, (more - *room) * sizeof(*entries));
-	p->entries = entries;
-	*room = more;
-	return true;
+	return !WM_ARRAY_GROW_ZEROED(p->entries, *room, p->entry_words.room);
 }
 
 static bool add_ref(struct wm_profile *p, struct wm_entry *e, uint32_t bucket, uint32_t depth)
 {
-	if (p->nr_refs == p->room_refs) {
-		uint32_t room = p->room_refs ? p->room_refs * 2 : 4096;
-		struct wm_entry_ref *more = realloc(p->refs, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		p->refs = more;
-		p->room_refs = room;
-	}
+	if (WM_ARRAY_GROW(p->refs, p->room_refs, (size_t)p->nr_refs + 1))
+		return false;
 	p->refs[p->nr_refs++] = (struct wm_entry_ref){bucket, depth, e->refs};
 	e->refs = p->nr_refs;
 	return true;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/array.h"
 #include "base/text.h"
 
 struct node {
@@ -26,15 +27,8 @@ struct tree {
 
 static uint32_t add_node(struct tree *t, uint32_t symbol)
 {
-	if (t->nr == t->room) {
-		uint32_t room = t->room ? t->room * 2 : 256;
-		struct node *more = realloc(t->nodes, room * sizeof(*more));
-
-		if (!more)
-			return UINT32_MAX;
-		t->nodes = more;
-		t->room = room;
-	}
+	if (WM_ARRAY_GROW(t->nodes, t->room, (size_t)t->nr + 1))
+		return UINT32_MAX;
 	t->nodes[t->nr] = (struct node){.symbol = symbol};
 	return t->nr++;
 }

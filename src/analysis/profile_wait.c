@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/array.h"
 #include "base/plural.h"
 
 /* The state of a thread that is off its processor, indexed by task. */
@@ -77,16 +77,8 @@ void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass)
 
 static struct wm_wait *wait_of(struct wm_waits *w, const struct wm_task *task)
 {
-	if (task->index >= w->room) {
-		uint32_t room = (task->index + 256) * 2;
-		struct wm_wait *more = realloc(w->list, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + w->room, 0, (room - w->room) * sizeof(*more));
-		w->list = more;
-		w->room = room;
-	}
+	if (WM_ARRAY_GROW_ZEROED(w->list, w->room, (size_t)task->index + 1))
+		return NULL;
 	return &w->list[task->index];
 }
 

@@ -19,27 +19,10 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
+#include "base/array.h"
 
-#define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
 #define CHAINS_MAX          (1u << 18) /* chains cached at a time */
-
-bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
-{
-	uint32_t more = *room ? *room * 2 : FIRST_ROOM;
-	void *bigger;
-
-	if (nr < *room)
-		return true;
-	if (*room > UINT32_MAX / 2)
-		return false;
-	bigger = realloc(*array, more * bytes);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*room = more;
-	return true;
-}
 
 /* ---- making ------------------------------------------------------------------------ */
 
@@ -115,8 +98,7 @@ uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f)
 	while (wm_table_next(&s->frame_table, &w))
 		if (same_frame(&s->frames[w.index], f))
 			return w.index;
-	if (!wm_stacks_grow((void **)&s->frames, s->nr_frames, &s->room_frames,
-			    sizeof(*s->frames)) ||
+	if (WM_ARRAY_GROW(s->frames, s->room_frames, (size_t)s->nr_frames + 1) ||
 	    wm_table_add(&s->frame_table, hash, s->nr_frames))
 		return UINT32_MAX;
 	s->frames[s->nr_frames] = *f;
@@ -186,12 +168,8 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 		    (!nr || !memcmp(s->pool + known->first, frames, nr * sizeof(*frames))))
 			return w.index;
 	}
-	while (s->nr_pool + nr > s->room_pool)
-		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool,
-				    sizeof(*s->pool)))
-			return UINT32_MAX;
-	if (!wm_stacks_grow((void **)&s->stacks, s->nr_stacks, &s->room_stacks,
-			    sizeof(*s->stacks)) ||
+	if (WM_ARRAY_GROW(s->pool, s->room_pool, (size_t)s->nr_pool + nr) ||
+	    WM_ARRAY_GROW(s->stacks, s->room_stacks, (size_t)s->nr_stacks + 1) ||
 	    wm_table_add(&s->stack_table, hash, s->nr_stacks))
 		return UINT32_MAX;
 	if (nr)
@@ -229,7 +207,7 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 	while (wm_table_next(&s->corrupt_table, &w))
 		if (s->corrupt[w.index] == hash)
 			return true;
-	if (!wm_stacks_grow((void **)&s->corrupt, nr, &s->room_corrupt, sizeof(*s->corrupt)) ||
+	if (WM_ARRAY_GROW(s->corrupt, s->room_corrupt, (size_t)nr + 1) ||
 	    wm_table_add(&s->corrupt_table, hash, nr))
 		return false;
 	s->corrupt[nr] = hash;
@@ -292,7 +270,7 @@ static bool stacks_remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 	if (s->chain_table.nr == CHAINS_MAX)
 		wm_table_clear(&s->chain_table);
 	nr = s->chain_table.nr;
-	if (!wm_stacks_grow((void **)&s->chains, nr, &s->room_chains, sizeof(*s->chains)) ||
+	if (WM_ARRAY_GROW(s->chains, s->room_chains, (size_t)nr + 1) ||
 	    wm_table_add(&s->chain_table, hash, nr))
 		return false;
 	s->chains[nr] = (struct wm_chain){hash, id};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
+#include "base/array.h"
 #include "base/plural.h"
 
 #define NOTED_MODULES 5u
@@ -52,8 +53,7 @@ static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 	while (wm_table_next(&s->function_table, &w))
 		if (same_function(&s->functions[w.index], f))
 			return w.index;
-	if (!wm_stacks_grow((void **)&s->functions, s->nr_functions, &s->room_functions,
-			    sizeof(*s->functions)) ||
+	if (WM_ARRAY_GROW(s->functions, s->room_functions, (size_t)s->nr_functions + 1) ||
 	    wm_table_add(&s->function_table, hash, s->nr_functions))
 		return 0;
 	s->functions[s->nr_functions] = *f;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void wm_followed_init(struct wm_followed *f, bool children)
 {
 	*f = (struct wm_followed){.children = children};
@@ -24,22 +26,13 @@ void wm_followed_done(struct wm_followed *f)
 static int task_filter_put(struct wm_followed *f, int64_t tid, bool follow)
 {
 	const struct wm_task *task = wm_tasks_get(f->tasks, (int32_t)tid);
-	uint8_t *grown;
 
 	if (!task)
 		return -ENOMEM;
 	if (task == &f->tasks->others)
 		return 0; /* not a thread, or beyond the limit of tasks: not followed */
-	if (task->index >= f->nr_members) {
-		uint32_t room = 2 * task->index + 64;
-
-		grown = realloc(f->members, room);
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + f->nr_members, 0, room - f->nr_members);
-		f->members = grown;
-		f->nr_members = room;
-	}
+	if (WM_ARRAY_GROW_ZEROED(f->members, f->nr_members, (size_t)task->index + 1))
+		return -ENOMEM;
 	f->members[task->index] = follow;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/array.h"
 
 #define COLUMNS_MAX 4096u
 #define ROWS_MAX    (1u << 26)
@@ -197,18 +198,11 @@ WM_API void waymark_columns_close(struct waymark_columns *cs)
 
 static int columns_put_text(struct column *c, const void *bytes, uint64_t count)
 {
-	if (c->text_room - c->text_bytes < count) {
-		uint64_t room = c->text_room ? 2 * c->text_room : 4096;
-		char *more;
+	uint64_t need;
 
-		while (room - c->text_bytes < count)
-			room *= 2;
-		more = realloc(c->text, room);
-		if (!more)
-			return -ENOMEM;
-		c->text = more;
-		c->text_room = room;
-	}
+	if (__builtin_add_overflow(c->text_bytes, count, &need) ||
+	    WM_ARRAY_GROW(c->text, c->text_room, need))
+		return -ENOMEM;
 	if (count)
 		memcpy(c->text + c->text_bytes, bytes, count);
 	c->text_bytes += count;

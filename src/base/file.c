@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define FIRST_READ_BYTES 4096u
 
 int wm_file_write(int fd, const void *data, size_t bytes)
@@ -49,7 +51,7 @@ static size_t first_room(int fd, size_t limit)
 int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes)
 {
 	size_t room, used = 0;
-	char *data, *more;
+	char *data;
 	int err = -ENOMEM;
 
 	if (limit > SSIZE_MAX / 2)
@@ -76,11 +78,8 @@ int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes)
 		}
 		if (used < room - 1)
 			continue;
-		more = realloc(data, room * 2);
-		if (!more)
+		if (WM_ARRAY_GROW(data, room, room + 1))
 			goto fail;
-		data = more;
-		room *= 2;
 	}
 	data[used] = '\0';
 	*ret_data = data;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digits.h"
 
 void wm_text_init(struct wm_text *t)
@@ -32,23 +33,14 @@ void wm_text_cut(struct wm_text *t, size_t bytes)
 
 bool wm_text_reserve(struct wm_text *t, size_t bytes)
 {
-	size_t need, room = t->room ? t->room : 256;
-	char *data;
+	size_t need;
 
 	if (t->failed)
 		return false;
 	if (__builtin_add_overflow(t->bytes, bytes, &need) || need >= SIZE_MAX / 2)
 		goto fail;
-	if (need < t->room)
+	if (!WM_ARRAY_GROW(t->data, t->room, need + 1)) /* for the NUL */
 		return true;
-	while (room <= need)
-		room *= 2;
-	data = realloc(t->data, room);
-	if (!data)
-		goto fail;
-	t->data = data;
-	t->room = room;
-	return true;
 fail:
 	t->failed = true;
 	return false;

@@ -7,6 +7,7 @@
  * payload, only two headers are read, those of a part's first and last record, for the packet's
  * times.
  */
+#include "base/array.h"
 #include "collect/pool_source_int.h"
 
 #include <errno.h>
@@ -15,8 +16,7 @@
 
 #include "base/atomic.h"
 
-#define PARTS_FIRST 64u
-#define TIME_MASK   (((uint64_t)1 << 48) - 1)
+#define TIME_MASK (((uint64_t)1 << 48) - 1)
 /*
  * The clocks of two cores may differ by this much: a time that is later by less is not in the
  * future.
@@ -31,19 +31,7 @@
 
 bool wm_parts_reserve(struct wm_parts *l, uint32_t more)
 {
-	uint32_t room = l->room ? l->room : PARTS_FIRST;
-	struct wm_part *part;
-
-	if (l->room - l->nr >= more)
-		return true;
-	while (room - l->nr < more)
-		room *= 2;
-	part = realloc(l->part, room * sizeof(*part));
-	if (!part)
-		return false;
-	l->part = part;
-	l->room = room;
-	return true;
+	return !WM_ARRAY_GROW(l->part, l->room, (size_t)l->nr + more);
 }
 
 int wm_parts_init(struct wm_parts *l)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 
 #define SMALL_FILE 65536u
@@ -42,22 +43,13 @@ void wm_task_names_destroy(struct wm_task_names *n)
 
 static void task_names_remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 {
-	if (n->nr_missed >= MISSED_MAX)
-		return;
-	if (n->nr_missed == n->room_missed) {
-		uint32_t room = n->room_missed ? 2 * n->room_missed : 64;
-		uint32_t *tids = realloc(n->missed, room * sizeof(*tids));
-		uint64_t *clocks;
+	uint32_t tids = n->room_missed, clocks = n->room_missed;
 
-		if (tids)
-			n->missed = tids;
-		clocks = realloc(n->missed_at, room * sizeof(*clocks));
-		if (clocks)
-			n->missed_at = clocks;
-		if (!tids || !clocks)
-			return;
-		n->room_missed = room;
-	}
+	if (n->nr_missed >= MISSED_MAX ||
+	    WM_ARRAY_GROW(n->missed, tids, (size_t)n->nr_missed + 1) ||
+	    WM_ARRAY_GROW(n->missed_at, clocks, tids))
+		return;
+	n->room_missed = tids;
 	n->missed[n->nr_missed] = tid;
 	n->missed_at[n->nr_missed++] = clock;
 }

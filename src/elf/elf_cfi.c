@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/table.h"
 #include "elf/elf_cfi_int.h"
 
@@ -165,21 +166,12 @@ uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c)
 /* Copies the operations, because libdw's exist only as long as the frame or the table. */
 static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
-	Dwarf_Op *grown;
-	uint32_t room = c->room_ops ? c->room_ops : 256;
-
 	if (nr > WM_CFI_OPS_MAX || c->nr_ops + nr > OPS_MAX)
 		return false;
-	while (room < c->nr_ops + nr)
-		room *= 2;
-	if (room > c->room_ops) {
-		grown = reallocarray(c->ops, room, sizeof(*grown));
-		if (!grown)
-			return false;
-		c->ops = grown;
-		c->room_ops = room;
-	}
-	memcpy(c->ops + c->nr_ops, ops, nr * sizeof(*ops));
+	if (WM_ARRAY_GROW(c->ops, c->room_ops, c->nr_ops + nr))
+		return false;
+	if (nr)
+		memcpy(c->ops + c->nr_ops, ops, nr * sizeof(*ops));
 	rule->offset = (int32_t)c->nr_ops;
 	rule->nr_ops = (uint16_t)nr;
 	c->nr_ops += (uint32_t)nr;
@@ -295,23 +287,6 @@ static uint64_t hash_row(const struct wm_elf_cfi *c, const struct wm_cfi_row *ro
 				       row->nr_rules * sizeof(row->rules[0]));
 }
 
-static bool cfi_make_room(struct wm_elf_cfi *c)
-{
-	uint32_t room = c->room_rows ? 2 * c->room_rows : 64;
-	struct wm_cfi_row *rows;
-
-	if (c->nr_rows < c->room_rows)
-		return true;
-	if (c->nr_rows >= ROWS_MAX)
-		return false;
-	rows = reallocarray(c->rows, room, sizeof(*rows));
-	if (!rows)
-		return false;
-	c->rows = rows;
-	c->room_rows = room;
-	return true;
-}
-
 static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 {
 	uint64_t hash = hash_row(c, row);
@@ -320,7 +295,8 @@ static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 	while (wm_table_next(&c->row_table, &w))
 		if (memcmp(&c->rows[w.index], row, sizeof(*row)) == 0)
 			return w.index;
-	if (!cfi_make_room(c) || wm_table_add(&c->row_table, hash, c->nr_rows))
+	if (c->nr_rows == ROWS_MAX || WM_ARRAY_GROW(c->rows, c->room_rows, c->nr_rows + 1u) ||
+	    wm_table_add(&c->row_table, hash, c->nr_rows))
 		return NO_ROW;
 	c->rows[c->nr_rows] = *row;
 	return c->nr_rows++;
@@ -347,20 +323,13 @@ static uint32_t cfi_find_row(struct wm_elf_cfi *c, uint64_t address)
 /* At its maximum size, the cache is emptied. Out of memory, the address is not kept. */
 static void keep_place(struct wm_elf_cfi *c, struct place place)
 {
-	uint32_t room = c->room_places ? 2 * c->room_places : 512, nr;
-	struct place *more;
+	uint32_t nr;
 
 	if (c->place_table.nr == PLACES_MAX)
 		wm_table_clear(&c->place_table);
 	nr = c->place_table.nr;
-	if (nr == c->room_places) {
-		more = reallocarray(c->places, room, sizeof(*more));
-		if (!more)
-			return;
-		c->places = more;
-		c->room_places = room;
-	}
-	if (!wm_table_add(&c->place_table, wm_table_hash(&c->place_table, place.address), nr))
+	if (!WM_ARRAY_GROW(c->places, c->room_places, (size_t)nr + 1) &&
+	    !wm_table_add(&c->place_table, wm_table_hash(&c->place_table, place.address), nr))
 		c->places[nr] = place;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/search.h"
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
@@ -34,20 +35,9 @@ void wm_code_done(struct wm_code *c)
 
 static int elf_code_reserve(struct wm_code *c, size_t more)
 {
-	struct wm_code_symbol *grown;
-	size_t room = c->room;
-
 	if (c->nr + more > 2 * (size_t)WM_ELF_SYMBOLS_MAX)
 		return -EFBIG;
-	if (c->nr + more <= room)
-		return 0;
-	room = c->nr + more < 2 * room ? 2 * room : c->nr + more;
-	grown = reallocarray(c->symbols, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	c->symbols = grown;
-	c->room = room;
-	return 0;
+	return WM_ARRAY_GROW(c->symbols, c->room, c->nr + more);
 }
 
 int wm_code_add(struct wm_code *c, const struct wm_code_symbol *symbol)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/search.h"
 #include "elf/dwarf_file_int.h"
 #include "elf/elf_scopes_int.h"
@@ -48,39 +49,20 @@ static int elf_lines_by_low(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static void *elf_lines_grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
-{
-	void *grown;
-
-	if (nr < *room)
-		return array;
-	if (nr >= UNITS_MAX)
-		return NULL;
-	grown = reallocarray(array, *room ? 2 * *room : 64, bytes);
-	if (grown)
-		*room = *room ? 2 * *room : 64;
-	return grown;
-}
-
 static int add_unit(struct wm_elf_lines *l, Dwarf_Die *die)
 {
-	struct unit *units = elf_lines_grow(l->units, l->nr_units, &l->room_units, sizeof(*units));
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	if (!units)
+	if (l->nr_units == UNITS_MAX || WM_ARRAY_GROW(l->units, l->room_units, l->nr_units + 1u))
 		return -ENOMEM;
-	l->units = units;
-	units[l->nr_units] = (struct unit){.die = *die};
+	l->units[l->nr_units] = (struct unit){.die = *die};
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-		struct unit_range *ranges =
-		    elf_lines_grow(l->ranges, l->nr_ranges, &l->room_ranges, sizeof(*ranges));
-
-		if (!ranges)
+		if (l->nr_ranges == UNITS_MAX ||
+		    WM_ARRAY_GROW(l->ranges, l->room_ranges, l->nr_ranges + 1u))
 			return -ENOMEM;
-		l->ranges = ranges;
 		if (low < high)
-			ranges[l->nr_ranges++] = (struct unit_range){low, high, l->nr_units};
+			l->ranges[l->nr_ranges++] = (struct unit_range){low, high, l->nr_units};
 	}
 	l->nr_units++;
 	return 0;

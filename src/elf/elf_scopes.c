@@ -3,6 +3,7 @@
  * elf_scopes.c - see elf_scopes_int.h. The unit's tree of DIEs is walked once. Most DIEs are types;
  * the walk enters only types that may contain functions.
  */
+#include "base/array.h"
 #include "elf/elf_scopes_int.h"
 
 #include <dwarf.h>
@@ -22,28 +23,11 @@ struct walking {
 	size_t nr_files;
 };
 
-static void *scopes_grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
-{
-	void *grown;
-
-	if (nr < *room)
-		return array;
-	if (nr >= SCOPES_MAX)
-		return NULL;
-	grown = reallocarray(array, *room ? 2 * *room : 256, bytes);
-	if (grown)
-		*room = *room ? 2 * *room : 256;
-	return grown;
-}
-
 static int add_range(struct wm_scopes *s, uint64_t low, uint64_t high, uint32_t scope)
 {
-	struct wm_scope_range *grown =
-	    scopes_grow(s->ranges, s->nr_ranges, &s->room_ranges, sizeof(*grown));
-
-	if (!grown)
+	if (s->nr_ranges == SCOPES_MAX ||
+	    WM_ARRAY_GROW(s->ranges, s->room_ranges, s->nr_ranges + 1u))
 		return -ENOMEM;
-	s->ranges = grown;
 	s->ranges[s->nr_ranges++] = (struct wm_scope_range){low, high, scope, WM_SCOPE_NONE};
 	return 0;
 }
@@ -65,7 +49,7 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 		     uint32_t *ret)
 {
 	struct wm_scopes *s = w->scopes;
-	struct wm_scope *grown;
+	struct wm_scope *scope;
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 	uint64_t file;
@@ -80,19 +64,18 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 	}
 	if (err || *ret == WM_SCOPE_NONE)
 		return err;
-	grown = scopes_grow(s->scopes, s->nr_scopes, &s->room_scopes, sizeof(*grown));
-	if (!grown)
+	if (s->nr_scopes == SCOPES_MAX ||
+	    WM_ARRAY_GROW(s->scopes, s->room_scopes, s->nr_scopes + 1u))
 		return -ENOMEM;
-	s->scopes = grown;
-	grown = &s->scopes[s->nr_scopes++];
-	*grown = (struct wm_scope){.die = dwarf_dieoffset(die),
+	scope = &s->scopes[s->nr_scopes++];
+	*scope = (struct wm_scope){.die = dwarf_dieoffset(die),
 				   .parent = is_inlined ? parent : WM_SCOPE_NONE};
 	if (!is_inlined)
 		return 0;
-	grown->call_line = (uint32_t)scopes_number_of(die, DW_AT_call_line);
+	scope->call_line = (uint32_t)scopes_number_of(die, DW_AT_call_line);
 	file = scopes_number_of(die, DW_AT_call_file);
 	if (w->files && file < w->nr_files)
-		grown->call_file = dwarf_filesrc(w->files, file, NULL, NULL);
+		scope->call_file = dwarf_filesrc(w->files, file, NULL, NULL);
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 
 #include <waymark/abi.h>
 
+#include "base/array.h"
+
 static_assert(sizeof(struct waymark_site) == 16, "four 32-bit words");
 static_assert(sizeof(struct waymark_desc) == 32, "the fixed part of a description");
 
@@ -83,16 +85,8 @@ static int by_description(const void *a, const void *b)
 /* Returns space after the descriptions read so far, or NULL when out of memory. */
 static unsigned char *desc_room(struct reader *r, size_t bytes)
 {
-	size_t room = 2 * (r->desc_bytes + bytes) + 4096;
-	unsigned char *grown;
-
-	if (bytes > r->desc_room - r->desc_bytes) {
-		grown = realloc(r->out.descs, room);
-		if (!grown)
-			return NULL;
-		r->out.descs = grown;
-		r->desc_room = room;
-	}
+	if (WM_ARRAY_GROW(r->out.descs, r->desc_room, r->desc_bytes + bytes))
+		return NULL;
 	return r->out.descs + r->desc_bytes;
 }
 

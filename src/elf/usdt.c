@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 #define NOTE_TYPE 3u
@@ -29,16 +30,7 @@ struct reading {
 
 static struct raw *new_raw(struct reading *r)
 {
-	if (r->nr == r->room) {
-		size_t room = r->room ? 2 * r->room : 64;
-		struct raw *grown = reallocarray(r->raws, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		r->raws = grown;
-		r->room = room;
-	}
-	return &r->raws[r->nr];
+	return WM_ARRAY_GROW(r->raws, r->room, r->nr + 1) ? NULL : &r->raws[r->nr];
 }
 
 /* Copies a string that must end before `end`; returns false when it does not. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define CHAIN_MAX   32u /* limit for typedefs of typedefs */
 #define NESTING_MAX 8u  /* limit for unnamed structures inside each other */
 #define KIND_TAG    18u /* a kind that older kernel headers do not define */
@@ -66,10 +68,9 @@ static uint32_t parts_bytes(const struct btf_type *t)
 /* Finds the offset of each type. */
 static int index_types(struct wm_btf *b, struct wm_diag *diag)
 {
-	uint32_t at = 0, room = 1024, *grown;
+	uint32_t at = 0, room = 0;
 
-	b->offsets = malloc(room * sizeof(*b->offsets));
-	if (!b->offsets)
+	if (WM_ARRAY_GROW(b->offsets, room, 1024))
 		return -ENOMEM;
 	b->offsets[0] = UINT32_MAX; /* void */
 	b->nr = 1;
@@ -87,13 +88,8 @@ static int index_types(struct wm_btf *b, struct wm_diag *diag)
 			return btf_refuse(diag, at, "a type is truncated");
 		if (b->nr == WM_BTF_TYPES_MAX)
 			return -EFBIG;
-		if (b->nr == room) {
-			grown = reallocarray(b->offsets, 2 * (size_t)room, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			b->offsets = grown;
-			room *= 2;
-		}
+		if (WM_ARRAY_GROW(b->offsets, room, (size_t)b->nr + 1))
+			return -ENOMEM;
 		b->offsets[b->nr++] = at;
 		at += (uint32_t)sizeof(t) + bytes;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim.c - see claim_int.h. */
+#include "base/array.h"
 #include "read/claim_int.h"
 
 #include <errno.h>
@@ -22,15 +23,8 @@ int wm_claims_add(struct wm_claims *c, uint64_t offset, uint64_t bytes)
 		c->list[c->nr - 1].end = end;
 		return 0;
 	}
-	if (c->nr == c->room) {
-		uint32_t room = c->room ? 2 * c->room : 64;
-		struct wm_claim *more = realloc(c->list, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->list = more;
-		c->room = room;
-	}
+	if (WM_ARRAY_GROW(c->list, c->room, (size_t)c->nr + 1))
+		return -ENOMEM;
 	c->list[c->nr++] = (struct wm_claim){offset, end};
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/table.h"
 #include "symbol/address_spaces_int.h"
 
@@ -52,17 +53,8 @@ static uint64_t spaces_hash_of(const struct wm_spaces *s, const struct space *p)
 
 static int put_in(struct wm_spaces *s, struct space *p)
 {
-	uint32_t room = s->room ? 2 * s->room : 256;
-	struct space **more;
-
-	if (s->nr == s->room) {
-		more = reallocarray(s->all, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->all = more;
-		s->room = room;
-	}
-	if (wm_table_add(&s->by_pid, spaces_hash_of(s, p), s->nr))
+	if (WM_ARRAY_GROW(s->all, s->room, (size_t)s->nr + 1) ||
+	    wm_table_add(&s->by_pid, spaces_hash_of(s, p), s->nr))
 		return -ENOMEM;
 	p->index = s->nr;
 	s->all[s->nr++] = p;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/table.h"
 
 #define ANSWERS_BYTES_MAX                                                                          \
@@ -71,25 +72,12 @@ void wm_lines_destroy(struct wm_lines *l)
 
 static int lines_make_room(struct wm_lines *l, uint32_t index)
 {
-	uint32_t room = l->room ? l->room : 64;
-	struct wm_module **modules;
-	struct file **files;
+	uint32_t files = l->room, modules = l->room;
 
-	if (index < l->room)
-		return 0;
-	while (room <= index)
-		room *= 2;
-	files = reallocarray(l->files, room, sizeof(*files));
-	if (files)
-		l->files = files;
-	modules = reallocarray(l->modules, room, sizeof(*modules));
-	if (modules)
-		l->modules = modules;
-	if (!files || !modules)
+	if (WM_ARRAY_GROW_ZEROED(l->files, files, (size_t)index + 1) ||
+	    WM_ARRAY_GROW_ZEROED(l->modules, modules, files))
 		return -ENOMEM;
-	memset(files + l->room, 0, (room - l->room) * sizeof(*files));
-	memset(modules + l->room, 0, (room - l->room) * sizeof(*modules));
-	l->room = room;
+	l->room = files;
 	return 0;
 }
 
@@ -157,19 +145,12 @@ static const struct wm_line_frames *find_answer(const struct file *f, uint64_t a
 /* Returns the answer; NULL: out of memory. */
 static const struct wm_line_frames *add_answer(struct file *f, struct wm_line_frames *answer)
 {
-	uint32_t nr = f->table.nr, room = f->room ? 2 * f->room : 256;
-	struct wm_line_frames **more;
+	uint32_t nr = f->table.nr;
 
 	if (!answer)
 		return NULL;
-	if (nr == f->room) {
-		more = reallocarray(f->answers, room, sizeof(*more));
-		if (!more)
-			return NULL;
-		f->answers = more;
-		f->room = room;
-	}
-	if (wm_table_add(&f->table, wm_table_hash(&f->table, answer->address), nr))
+	if (WM_ARRAY_GROW(f->answers, f->room, (size_t)nr + 1) ||
+	    wm_table_add(&f->table, wm_table_hash(&f->table, answer->address), nr))
 		return NULL;
 	return f->answers[nr] = answer;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/symbols_int.h"
 
 #define HITS_MAX (1u << 19) /* cached addresses per build */
@@ -277,20 +278,13 @@ static const struct wm_symbol_hit *find_hit(const struct wm_module_symbols *t, u
 /* At its maximum size, the cache is emptied. Out of memory, the hit is not kept. */
 static void keep_hit(struct wm_module_symbols *t, struct wm_symbol_hit hit)
 {
-	uint32_t room = t->room_hits ? 2 * t->room_hits : 128, nr;
-	struct wm_symbol_hit *more;
+	uint32_t nr;
 
 	if (t->hit_table.nr == HITS_MAX)
 		wm_table_clear(&t->hit_table);
 	nr = t->hit_table.nr;
-	if (nr == t->room_hits) {
-		more = reallocarray(t->hits, room, sizeof(*more));
-		if (!more)
-			return;
-		t->hits = more;
-		t->room_hits = room;
-	}
-	if (!wm_table_add(&t->hit_table, wm_table_hash(&t->hit_table, hit.address), nr))
+	if (!WM_ARRAY_GROW(t->hits, t->room_hits, (size_t)nr + 1) &&
+	    !wm_table_add(&t->hit_table, wm_table_hash(&t->hit_table, hit.address), nr))
 		t->hits[nr] = hit;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "elf/elf_cfi.h"
 #include "trace/user_regs.h"
@@ -215,18 +216,8 @@ static struct wm_elf_cfi *unwind_table_of(struct wm_unwind *u, const struct wm_m
 	struct wm_module_files files;
 	struct file *f;
 
-	if (m->index >= u->room) {
-		uint32_t room = u->room ? u->room : 64;
-
-		while (room <= m->index)
-			room *= 2;
-		f = reallocarray(u->files, room, sizeof(*f));
-		if (!f)
-			return NULL;
-		memset(f + u->room, 0, (room - u->room) * sizeof(*f));
-		u->files = f;
-		u->room = room;
-	}
+	if (WM_ARRAY_GROW_ZEROED(u->files, u->room, (size_t)m->index + 1))
+		return NULL;
 	f = &u->files[m->index];
 	if (!f->opened && u->nr_open < WM_UNWIND_OPEN_MAX &&
 	    wm_module_open(m, wm_symbols_places(u->symbols), &files, NULL) == WM_NAMED) {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define KEY_OPEN        ((uint64_t)1 << 63)
 #define KEY_TRACE_SHIFT 44
 
@@ -89,15 +91,8 @@ static int merge_push(struct wm_merge *m, const struct entry *e)
 {
 	uint32_t i = m->nr_heap;
 
-	if (m->nr_heap == m->room) {
-		uint32_t room = m->room ? 2 * m->room : 64;
-		struct entry *more = realloc(m->heap, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		m->heap = more;
-		m->room = room;
-	}
+	if (WM_ARRAY_GROW(m->heap, m->room, (size_t)m->nr_heap + 1))
+		return -ENOMEM;
 	m->nr_heap++;
 	while (i && before(e, &m->heap[(i - 1) / 2])) {
 		m->heap[i] = m->heap[(i - 1) / 2];

@@ -3,6 +3,7 @@
  * merge_test.c - order, windows, laziness and damage of the merge, over traces made by
  * reader_test_kit.h; the reference is a stable sort.
  */
+#include "base/array.h"
 #include "trace/merge.h"
 #include "trace/reader_test_kit.h"
 
@@ -20,7 +21,7 @@ static uint64_t *merged(struct wm_trace *const *traces, uint32_t nr,
 {
 	struct wm_merge *m = wm_merge_create(traces, nr, o);
 	const struct wm_event *e;
-	uint64_t *numbers = NULL, n = 0;
+	uint64_t *numbers = NULL, n = 0, room = 0;
 	int64_t last = INT64_MIN;
 	int got;
 
@@ -28,8 +29,7 @@ static uint64_t *merged(struct wm_trace *const *traces, uint32_t nr,
 	while ((got = wm_merge_next(m, &e)) == 1) {
 		assert_true(e->ns >= last);
 		last = e->ns;
-		if (!(n & (n - 1)))
-			numbers = realloc(numbers, (n ? 2 * n : 1) * sizeof(*numbers));
+		assert_int_equal(WM_ARRAY_GROW(numbers, room, n + 1), 0);
 		numbers[n++] = fake_number_of(e) + 1000000ull * wm_merge_trace(m);
 	}
 	assert_int_equal(got, 0);

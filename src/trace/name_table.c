@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 256u
+#include "base/array.h"
 
 int wm_names_init(struct wm_names *n)
 {
@@ -30,18 +30,12 @@ void wm_names_done(struct wm_names *n)
 
 static bool grow_texts(struct wm_names *n)
 {
-	uint32_t room = n->room ? n->room * 2 : FIRST_ROOM;
-	const char **texts = realloc(n->texts, room * sizeof(*texts));
-	uint32_t *bytes;
+	uint32_t texts = n->room, bytes = n->room;
 
-	if (!texts)
+	if (WM_ARRAY_GROW(n->texts, texts, (size_t)n->nr + 1) ||
+	    WM_ARRAY_GROW(n->bytes, bytes, texts))
 		return false;
-	n->texts = texts;
-	bytes = realloc(n->bytes, room * sizeof(*bytes));
-	if (!bytes)
-		return false;
-	n->bytes = bytes;
-	n->room = room;
+	n->room = texts;
 	return true;
 }
 
@@ -51,7 +45,7 @@ static uint32_t name_table_add(struct wm_names *n, const char *text, size_t byte
 
 	if (n->nr == WM_NAMES_MAX || bytes > UINT32_MAX)
 		return WM_NAMES_NONE;
-	if (n->nr == n->room && !grow_texts(n))
+	if (!grow_texts(n))
 		return WM_NAMES_NONE;
 	copy = wm_arena_copy(&n->arena, text, bytes);
 	if (!copy || wm_table_add(&n->table, hash, n->nr))

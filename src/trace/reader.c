@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define ARENA_MAX       ((size_t)1 << 30)
 #define FAULT_ARENA_MAX ((size_t)1 << 20)
 
@@ -172,18 +174,10 @@ int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock)
 	return add_pointer(t, &t->clocks, &t->nr_clocks, clock);
 }
 
-/* The capacity is not stored: it is the count rounded up to a power of two. */
 int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p)
 {
-	uint64_t n = t->nr_packets;
-
-	if ((n & (n - 1)) == 0) {
-		struct wm_packet *more = realloc(t->packets, (n ? 2 * n : 1) * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->packets = more;
-	}
+	if (WM_ARRAY_GROW(t->packets, t->room_packets, t->nr_packets + 1))
+		return -ENOMEM;
 	t->packets[t->nr_packets++] = *p;
 	if (p->begin_ns > INT64_MIN && p->begin_ns < t->begin_ns)
 		t->begin_ns = p->begin_ns;
@@ -258,31 +252,13 @@ bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m)
 
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items)
 {
-	uint64_t events = b->room_events ? b->room_events : WM_BATCH_EVENTS;
-	uint64_t items = b->room_items ? b->room_items : 8 * WM_BATCH_EVENTS;
-	void *more;
+	size_t events = b->room_events ? (size_t)b->nr_events + 1 : WM_BATCH_EVENTS;
+	size_t items = (size_t)b->nr_items + nr_items;
 
-	while (events <= b->nr_events)
-		events *= 2;
-	while (items - b->nr_items < nr_items)
-		items *= 2;
-	if (items > UINT32_MAX || events > UINT32_MAX)
-		return false;
-	if (events != b->room_events) {
-		more = realloc(b->events, events * sizeof(*b->events));
-		if (!more)
-			return false;
-		b->events = more;
-		b->room_events = (uint32_t)events;
-	}
-	if (items != b->room_items) {
-		more = realloc(b->items, items * sizeof(*b->items));
-		if (!more)
-			return false;
-		b->items = more;
-		b->room_items = (uint32_t)items;
-	}
-	return true;
+	if (!b->room_items && items < 8 * WM_BATCH_EVENTS)
+		items = 8 * WM_BATCH_EVENTS;
+	return !WM_ARRAY_GROW(b->events, b->room_events, events) &&
+	       !WM_ARRAY_GROW(b->items, b->room_items, items);
 }
 
 int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b)

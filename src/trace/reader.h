@@ -283,7 +283,7 @@ struct wm_trace {
 	struct wm_trace_word *words;
 	struct wm_trace_loss *losses;
 	struct wm_packet *packets; /* malloc'ed: there can be millions */
-	uint64_t nr_packets;
+	uint64_t nr_packets, room_packets;
 	int64_t begin_ns, end_ns; /* time range of all packets; begin > end when there are none */
 	char version[16];         /* the format's version: "1.8", "7" */
 

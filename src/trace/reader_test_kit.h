@@ -24,14 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "trace/reader.h"
 
 struct fake {
 	int64_t *times;
-	uint64_t nr_events;
+	uint64_t nr_events, room_times;
 	struct wm_packet *packets;
-	uint64_t nr_packets;
+	uint64_t nr_packets, room_packets;
 	uint32_t nr_streams;
 	uint32_t batch;     /* events per batch; 0: as many as requested */
 	int begin_err;      /* result of reader_begin() for packet `bad` */
@@ -68,9 +69,7 @@ static inline struct wm_packet *fake_packet(struct fake *f, uint32_t stream)
 {
 	struct wm_packet *p;
 
-	if (!(f->nr_packets & (f->nr_packets - 1)))
-		f->packets = realloc(f->packets,
-				     (f->nr_packets ? 2 * f->nr_packets : 1) * sizeof(*f->packets));
+	(void)WM_ARRAY_GROW(f->packets, f->room_packets, (size_t)f->nr_packets + 1);
 	p = &f->packets[f->nr_packets++];
 	*p = (struct wm_packet){.stream = stream,
 				.own = f->nr_events,
@@ -86,8 +85,7 @@ static inline void fake_event(struct fake *f, int64_t ns)
 {
 	struct wm_packet *p = &f->packets[f->nr_packets - 1];
 
-	if (!(f->nr_events & (f->nr_events - 1)))
-		f->times = realloc(f->times, (f->nr_events ? 2 * f->nr_events : 1) * sizeof(ns));
+	(void)WM_ARRAY_GROW(f->times, f->room_times, (size_t)f->nr_events + 1);
 	f->times[f->nr_events++] = ns;
 	p->nr_events++;
 	p->bytes += 16;

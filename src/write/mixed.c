@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "write/record_size_int.h"
 #include "write/writer_int.h"
 
@@ -87,17 +88,9 @@ static int mixed_append(struct wm_mixed *m, const unsigned char *record, size_t 
 	static const char zeros[WM_RECORD_ALIGN];
 	uint64_t header = htole64(wm_header_make(id, clock));
 	size_t all = bytes + sizeof(*owner);
-	struct waiting *grown;
 
-	if (m->count == m->room) {
-		size_t room = m->room ? m->room * 2 : 256;
-
-		grown = realloc(m->waiting, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		m->waiting = grown;
-		m->room = room;
-	}
+	if (WM_ARRAY_GROW(m->waiting, m->room, m->count + 1))
+		return -ENOMEM;
 	m->waiting[m->count] = (struct waiting){clock, m->data.bytes, (uint32_t)all};
 	wm_text_add(&m->data, &header, sizeof(header));
 	wm_text_add(&m->data, owner, sizeof(*owner));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* numbering.c - see numbering_int.h. */
+#include "base/array.h"
 #include "write/numbering_int.h"
 
 #include <errno.h>
@@ -38,16 +39,10 @@ static struct wm_interned_event *numbering_find_event(const struct wm_event_stor
 
 static int numbering_add_event(struct wm_event_store *s, uint64_t hash, struct wm_interned_event *e)
 {
-	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 32;
-	struct wm_interned_event **more;
+	uint32_t nr = s->table.nr;
 
-	if (nr == s->room) {
-		more = reallocarray(s->events, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->events = more;
-		s->room = room;
-	}
+	if (WM_ARRAY_GROW(s->events, s->room, (size_t)nr + 1))
+		return -ENOMEM;
 	s->events[nr] = e;
 	return wm_table_add(&s->table, hash, nr);
 }
@@ -84,37 +79,11 @@ void wm_numbering_store_done(struct wm_event_store *s)
 	*s = (struct wm_event_store){0};
 }
 
-static int numbering_reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
-{
-	uint32_t bigger = *room ? *room : 16;
-	char *grown;
-	size_t i;
-
-	if (need <= *room)
-		return 0;
-	while (bigger < need)
-		bigger *= 2;
-	grown = realloc(*array, bigger * bytes);
-	if (!grown)
-		return -ENOMEM;
-	for (i = *room * bytes; i < bigger * bytes; i++)
-		grown[i] = 0;
-	*array = grown;
-	*room = bigger;
-	return 0;
-}
-
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event)
 {
-	void *at = n->at, *order = n->order;
-	int err = numbering_reserve(&at, &n->room, id + 1, sizeof(struct wm_interned_event *));
-
-	n->at = at;
-	if (!err)
-		err = numbering_reserve(&order, &n->order_room, n->count + 1, sizeof(uint16_t));
-	n->order = order;
-	if (err)
-		return err;
+	if (WM_ARRAY_GROW_ZEROED(n->at, n->room, (size_t)id + 1) ||
+	    WM_ARRAY_GROW(n->order, n->order_room, (size_t)n->count + 1))
+		return -ENOMEM;
 	n->at[id] = event;
 	n->order[n->count++] = (uint16_t)id;
 	return 0;

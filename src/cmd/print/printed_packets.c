@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/table.h"
 
 struct wm_print_seen {
@@ -56,16 +57,10 @@ static bool printed_is_known(const struct wm_print_seen *s, uint64_t key)
 
 static int printed_add(struct wm_print_seen *s, uint64_t key)
 {
-	uint32_t nr = s->table.nr, room = s->room ? 2 * s->room : 512;
-	uint64_t *more;
+	uint32_t nr = s->table.nr;
 
-	if (nr == s->room) {
-		more = reallocarray(s->keys, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->keys = more;
-		s->room = room;
-	}
+	if (WM_ARRAY_GROW(s->keys, s->room, (size_t)nr + 1))
+		return -ENOMEM;
 	s->keys[nr] = key;
 	return wm_table_add(&s->table, key, nr);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/glob.h"
 #include "base/number.h"
@@ -74,16 +75,7 @@ struct table {
 /* Adds a row with the common values set; takes ownership of `event`. NULL: out of memory. */
 static struct wm_count_row *stat_rows_add_row(struct table *t, char *event)
 {
-	struct wm_count_row *grown;
-
-	if (t->nr == t->room) {
-		grown = reallocarray(t->rows, 2 * t->room, sizeof(*grown));
-		if (grown) {
-			t->rows = grown;
-			t->room *= 2;
-		}
-	}
-	if (!event || t->nr == t->room) {
+	if (!event || WM_ARRAY_GROW(t->rows, t->room, t->nr + 1)) {
 		free(event);
 		t->failed = true;
 		return NULL;

@@ -2,8 +2,8 @@
 /* perfetto_tracks.c - writes packets of Perfetto's format, and the descriptions of tracks. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "export/timeline/perfetto_int.h"
 
 /* --- packets ------------------------------------------------------------------------------ */
@@ -184,23 +184,6 @@ static int describe_counter(struct wm_perfetto *p, uint32_t id, const struct wm_
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* Grows told_counters to include this id. */
-static bool room_for_counter(struct wm_perfetto *p, uint32_t id)
-{
-	uint32_t room = p->room_counters ? 2 * p->room_counters : 256;
-	bool *more;
-
-	if (id < p->room_counters)
-		return true;
-	more = realloc(p->told_counters, room);
-	if (!more)
-		return false;
-	memset(more + p->room_counters, 0, room - p->room_counters);
-	p->told_counters = more;
-	p->room_counters = room;
-	return true;
-}
-
 int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n)
 {
 	size_t name_at;
@@ -221,7 +204,7 @@ int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_numbe
 		return -ENOMEM;
 	if (id > WM_PF_COUNTERS_MAX)
 		return -ENOSPC;
-	if (!room_for_counter(p, id))
+	if (WM_ARRAY_GROW_ZEROED(p->told_counters, p->room_counters, (size_t)id + 1))
 		return -ENOMEM;
 	if (p->told_counters[id])
 		return (int)id;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define ARENA_MAX ((size_t)1 << 30)
 
 enum annotation {
@@ -35,24 +37,6 @@ void wm_perfetto_names_done(struct wm_perfetto_names *n)
 	wm_text_done(&n->pending);
 	free(n->sent);
 	*n = (struct wm_perfetto_names){0};
-}
-
-static bool room_for(struct wm_perfetto_names *n, uint32_t id)
-{
-	uint32_t room = n->room ? 2 * n->room : 256;
-	unsigned char *more;
-
-	if (id < n->room)
-		return true;
-	while (room <= id)
-		room *= 2;
-	more = realloc(n->sent, room);
-	if (!more)
-		return false;
-	memset(more + n->room, 0, room - n->room);
-	n->sent = more;
-	n->room = room;
-	return true;
 }
 
 /* Adds a name as {iid, name}; all three kinds of names have this form. */
@@ -87,7 +71,7 @@ uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kin
 	if (n->names.nr >= WM_PERFETTO_NAMES_MAX)
 		return 0;
 	id = perfetto_values_id_of(n, text);
-	if (id == WM_NAMES_NONE || !room_for(n, id))
+	if (id == WM_NAMES_NONE || WM_ARRAY_GROW_ZEROED(n->sent, n->room, (size_t)id + 1))
 		return 0;
 	if (!(n->sent[id] & 1u << kind)) {
 		n->sent[id] |= (unsigned char)(1u << kind);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* scene_rows.c - the rows of a scene: finds an event's row, and announces new names of rows. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export/timeline/scene.h"
 #include "trace/event_comm.h"
 
@@ -16,53 +16,25 @@ struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind)
 
 /* --- arrays beside threads and processors -------------------------------------------- */
 
-/* Grows an array and zeroes the new elements; NULL: no memory. */
-static void *scene_rows_grow(void *array, uint32_t from, uint32_t to, size_t bytes)
-{
-	char *more = realloc(array, to * bytes);
-
-	if (more)
-		memset(more + from * bytes, 0, (to - from) * bytes);
-	return more;
-}
-
 static bool room_for_thread(struct wm_scene *s, uint32_t index)
 {
-	uint32_t room = s->room ? s->room : 64;
-	void *more;
+	uint32_t lanes = s->room, told = s->room;
 
-	if (index < s->room)
-		return true;
-	while (room <= index)
-		room *= 2;
-	more = scene_rows_grow(s->lanes, s->room, room, sizeof(*s->lanes));
-	if (!more)
+	if (WM_ARRAY_GROW_ZEROED(s->lanes, lanes, (size_t)index + 1) ||
+	    WM_ARRAY_GROW_ZEROED(s->told, told, lanes))
 		return false;
-	s->lanes = more;
-	more = scene_rows_grow(s->told, s->room, room, sizeof(*s->told));
-	if (!more)
-		return false;
-	s->told = more;
-	s->room = room;
+	s->room = lanes;
 	return true;
 }
 
 static bool room_for_cpu(struct wm_scene *s, uint32_t cpu)
 {
-	uint32_t room = cpu + 1;
-	void *more;
+	uint32_t stops = s->nr_cpus, told = s->nr_cpus;
 
-	if (cpu < s->nr_cpus)
-		return true;
-	more = scene_rows_grow(s->stops, s->nr_cpus, room, sizeof(*s->stops));
-	if (!more)
+	if (WM_ARRAY_GROW_ZEROED(s->stops, stops, (size_t)cpu + 1) ||
+	    WM_ARRAY_GROW_ZEROED(s->told_cpus, told, stops))
 		return false;
-	s->stops = more;
-	more = scene_rows_grow(s->told_cpus, s->nr_cpus, room, sizeof(*s->told_cpus));
-	if (!more)
-		return false;
-	s->told_cpus = more;
-	s->nr_cpus = room;
+	s->nr_cpus = stops;
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "export/tracedat/tracedat_int.h"
 
@@ -65,15 +66,8 @@ static int spool(struct wm_tdx_spool *s, uint32_t ring, const unsigned char *dat
 		err = wm_file_write(s->fd, s->packed ? s->buffer : data, packed);
 	if (err)
 		return err;
-	if (s->nr_chunks == s->room_chunks) {
-		uint32_t room = s->room_chunks ? 2 * s->room_chunks : 256;
-		void *more = realloc(s->chunks, room * sizeof(*s->chunks));
-
-		if (!more)
-			return -ENOMEM;
-		s->chunks = more;
-		s->room_chunks = room;
-	}
+	if (WM_ARRAY_GROW(s->chunks, s->room_chunks, (size_t)s->nr_chunks + 1))
+		return -ENOMEM;
 	s->chunks[s->nr_chunks++] =
 	    (struct wm_tdx_chunk){s->bytes, (uint32_t)packed, (uint32_t)bytes, ring};
 	s->bytes += packed;

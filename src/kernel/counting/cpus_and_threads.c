@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "kernel/counters.h"
 
@@ -21,14 +22,10 @@
 /* Grows an array of ints by one. */
 static int cpus_push(int **array, size_t *nr, int value)
 {
-	/* The capacity is a power of two, so it follows from the count. */
-	if ((*nr & (*nr - 1)) == 0) {
-		int *grown = reallocarray(*array, *nr ? 2 * *nr : 1, sizeof(*grown));
+	size_t room = WM_ARRAY_ROOM_OF(*array, *nr);
 
-		if (!grown)
-			return -ENOMEM;
-		*array = grown;
-	}
+	if (WM_ARRAY_GROW(*array, room, *nr + 1))
+		return -ENOMEM;
 	(*array)[(*nr)++] = value;
 	return 0;
 }

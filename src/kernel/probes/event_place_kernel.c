@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/glob.h"
 #include "base/number.h"
@@ -141,19 +142,13 @@ static int place_kernel_add_functions(const struct wanted *w, const char *glob, 
 	int err = 0, added = 0;
 
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *name = place_kernel_function_of(line), **grown;
+		char *name = place_kernel_function_of(line);
 
 		if (!name || !wm_glob_match(glob, strlen(glob), name, strlen(name)))
 			continue;
-		if (nr == room) {
-			room = room ? 2 * room : 64;
-			grown = reallocarray(names, room, sizeof(*names));
-			if (!grown) {
-				err = -ENOMEM;
-				break;
-			}
-			names = grown;
-		}
+		err = WM_ARRAY_GROW(names, room, nr + 1);
+		if (err)
+			break;
 		names[nr++] = name;
 	}
 	if (nr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proc_files.c - see proc_files.h. */
 #include "kernel/proc_files.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +33,9 @@ int wm_proc_open(const struct wm_proc_event *e, pid_t pid)
 
 static int proc_files_grow(struct wm_proc_text *t)
 {
-	size_t room = t->room ? 2 * t->room : ROOM_FIRST;
-	char *more = room > WM_PROC_TEXT_MAX ? NULL : realloc(t->data, room);
-
-	if (!more)
-		return room > WM_PROC_TEXT_MAX ? -EFBIG : -ENOMEM;
-	t->data = more;
-	t->room = room;
-	return 0;
+	if (t->room > WM_PROC_TEXT_MAX / 2)
+		return -EFBIG;
+	return WM_ARRAY_GROW(t->data, t->room, t->room ? t->room + 1 : ROOM_FIRST);
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proc_tasks.c - see proc_tasks.h. */
 #include "kernel/proc_tasks.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -58,16 +59,10 @@ static struct wm_proc_task *proc_tasks_find(struct wm_proc_tasks *t, pid_t pid)
 
 static struct wm_proc_task *proc_tasks_add(struct wm_proc_tasks *t, pid_t pid)
 {
-	size_t at = proc_tasks_place_of(t, pid), room = t->room ? 2 * t->room : 64;
+	size_t at = proc_tasks_place_of(t, pid);
 
-	if (t->nr == t->room) {
-		struct wm_proc_task *more = realloc(t->tasks, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		t->tasks = more;
-		t->room = room;
-	}
+	if (WM_ARRAY_GROW(t->tasks, t->room, t->nr + 1))
+		return NULL;
 	memmove(&t->tasks[at + 1], &t->tasks[at], (t->nr - at) * sizeof(*t->tasks));
 	t->nr++;
 	t->tasks[at] = (struct wm_proc_task){.pid = pid, .fds = {-1, -1, -1, -1}};

@@ -6,6 +6,7 @@
  * sampler.h.
  */
 #include "kernel/sampler.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static struct id *sampler_find(const struct wm_sampler *s, uint64_t id)
 
 static int add_id(struct wm_sampler *s, int fd, size_t event)
 {
-	uint32_t nr = s->id_table.nr, room = s->room_ids ? 2 * s->room_ids : 64;
-	struct id *known, *more;
+	uint32_t nr = s->id_table.nr;
+	struct id *known;
 	uint64_t id;
 
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
@@ -73,13 +74,8 @@ static int add_id(struct wm_sampler *s, int fd, size_t event)
 		known->event = event;
 		return 0;
 	}
-	if (nr == s->room_ids) {
-		more = reallocarray(s->ids, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->ids = more;
-		s->room_ids = room;
-	}
+	if (WM_ARRAY_GROW(s->ids, s->room_ids, (size_t)nr + 1))
+		return -ENOMEM;
 	s->ids[nr] = (struct id){id, event};
 	return wm_table_add(&s->id_table, wm_table_hash(&s->id_table, id), nr);
 }
@@ -96,16 +92,9 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 /* Adds a descriptor; takes ownership of it, also on failure. */
 static int sampler_keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
-	struct opened *more;
-
-	if (s->nr_fds == s->room_fds) {
-		more = realloc(s->fds, (s->room_fds ? 2 * s->room_fds : 64) * sizeof(*more));
-		if (!more) {
-			(void)close(fd);
-			return -ENOMEM;
-		}
-		s->room_fds = s->room_fds ? 2 * s->room_fds : 64;
-		s->fds = more;
+	if (WM_ARRAY_GROW(s->fds, s->room_fds, s->nr_fds + 1)) {
+		(void)close(fd);
+		return -ENOMEM;
 	}
 	s->fds[s->nr_fds++] = (struct opened){fd, (uint32_t)place};
 	return add_id(s, fd, event);

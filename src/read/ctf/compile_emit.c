@@ -4,8 +4,8 @@
  * run. See compile.h.
  */
 #include <errno.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "read/ctf/compile.h"
 
 #define NONE UINT32_MAX
@@ -21,17 +21,8 @@ struct wm_ctf_op *wm_ctf_emit(struct wm_ctf_compiler *c, enum wm_ctf_code code,
 	if (!c->err && c->nr_ops == c->max_ops)
 		(void)wm_ctf_compile_fail(
 		    c, NULL, -E2BIG, "types that expand to more than %u steps", WM_CTF_OPS_MAX);
-	if (!c->err && c->nr_ops == c->room_ops) {
-		uint32_t room = c->room_ops ? 2 * c->room_ops : 64;
-		void *more = realloc(c->ops, room * sizeof(*op));
-
-		if (more) {
-			c->ops = more;
-			c->room_ops = room;
-		} else {
-			(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
-		}
-	}
+	if (!c->err && WM_ARRAY_GROW(c->ops, c->room_ops, (size_t)c->nr_ops + 1))
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 	if (!c->err)
 		op = &c->ops[c->nr_ops++];
 	*op = (struct wm_ctf_op){.code = (uint8_t)code};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/search.h"
 
 #include "read/ctf/compile.h"
@@ -190,7 +191,7 @@ struct want {
 
 struct wants {
 	struct want *at;
-	uint32_t count;
+	uint32_t count, room;
 };
 
 static int by_label(const void *a, const void *b)
@@ -202,13 +203,8 @@ static int by_label(const void *a, const void *b)
 
 static bool compile_ref_want(struct wants *w, struct wm_ctf_range r, uint64_t bias, uint32_t option)
 {
-	if ((w->count & (w->count - 1)) == 0) {
-		void *more = realloc(w->at, (w->count ? 2 * (size_t)w->count : 1) * sizeof(*w->at));
-
-		if (!more)
-			return false;
-		w->at = more;
-	}
+	if (WM_ARRAY_GROW(w->at, w->room, (size_t)w->count + 1))
+		return false;
 	w->at[w->count++] = (struct want){(uint64_t)r.low + bias, (uint64_t)r.high + bias, option};
 	return true;
 }

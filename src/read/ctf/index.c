@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/plural.h"
 #include "read/ctf/trace.h"
@@ -285,15 +286,8 @@ static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 
 static int add_found(struct wm_ctf_founds *l, const struct wm_ctf_found *f)
 {
-	if (l->count == l->room) {
-		uint64_t room = l->room ? 2 * l->room : 64;
-		void *more = realloc(l->at, room * sizeof(*l->at));
-
-		if (!more)
-			return -ENOMEM;
-		l->at = more;
-		l->room = room;
-	}
+	if (WM_ARRAY_GROW(l->at, l->room, l->count + 1))
+		return -ENOMEM;
 	l->at[l->count++] = *f;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "read/ctf/trace.h"
 
@@ -19,7 +20,7 @@
 
 struct names {
 	char **at;
-	uint32_t count;
+	uint32_t count, room;
 };
 
 static int ctf_open_by_name(const void *a, const void *b)
@@ -36,13 +37,8 @@ static void names_done(struct names *n)
 
 static bool names_add(struct names *n, const char *name)
 {
-	if ((n->count & (n->count - 1)) == 0) {
-		void *more = realloc(n->at, (n->count ? 2 * n->count : 1) * sizeof(*n->at));
-
-		if (!more)
-			return false;
-		n->at = more;
-	}
+	if (WM_ARRAY_GROW(n->at, n->room, (size_t)n->count + 1))
+		return false;
 	n->at[n->count] = strdup(name);
 	return n->at[n->count] && ++n->count;
 }

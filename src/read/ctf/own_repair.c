@@ -9,6 +9,7 @@
  * bytes, within one page), then its event_count is corrected; index files are replaced as a whole.
  * No step makes the trace worse: an interrupted repair can be run again.
  */
+#include "base/array.h"
 #include "read/open.h"
 #include "read/repair.h"
 
@@ -40,7 +41,7 @@ struct repair {
 	void *data;
 	struct wm_diag *diag;
 	char **names; /* names of the stream files */
-	uint32_t nr_names;
+	uint32_t nr_names, room_names;
 
 	/* The current file: */
 	const char *name;
@@ -88,16 +89,10 @@ static bool is_stream_file(int dirfd, const char *name)
 
 static int repair_add_name(struct repair *r, const char *name)
 {
-	char **more = r->names;
-
-	if (!(r->nr_names & (r->nr_names - 1)))
-		more =
-		    realloc(r->names, (r->nr_names ? 2 * (size_t)r->nr_names : 1) * sizeof(*more));
-	if (!more)
+	if (WM_ARRAY_GROW(r->names, r->room_names, (size_t)r->nr_names + 1))
 		return -ENOMEM;
-	r->names = more;
-	more[r->nr_names] = strdup(name);
-	return more[r->nr_names] ? (int)(r->nr_names++, 0) : -ENOMEM;
+	r->names[r->nr_names] = strdup(name);
+	return r->names[r->nr_names] ? (int)(r->nr_names++, 0) : -ENOMEM;
 }
 
 static int list_files(struct repair *r)

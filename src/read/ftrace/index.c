@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/plural.h"
 #include "base/search.h"
 #include "base/table.h"
@@ -200,18 +201,6 @@ const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm
 
 /* --- names of tasks ------------------------------------------------------------------------ */
 
-static int grow_comms(struct indexing *x)
-{
-	uint32_t room = x->room_comms ? 2 * x->room_comms : 256;
-	struct wm_ft_comm *more = realloc(x->comms, room * sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	x->comms = more;
-	x->room_comms = room;
-	return 0;
-}
-
 /* Stores the name of a task the first time that the task occurs. */
 static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 {
@@ -222,7 +211,7 @@ static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 	while (wm_table_next(&x->by_task, &w))
 		if (x->comms[w.index].tid == l->tid)
 			return 0;
-	if (x->nr_comms == x->room_comms && grow_comms(x))
+	if (WM_ARRAY_GROW(x->comms, x->room_comms, (size_t)x->nr_comms + 1))
 		return -ENOMEM;
 	name = wm_arena_copy(&x->ft->trace->arena, l->comm.at, l->comm.bytes);
 	if (!name || wm_table_add(&x->by_task, hash, x->nr_comms))

@@ -2,9 +2,9 @@
 /* attr.c - attrs: their ids, names and event types; see perfdata_int.h. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "read/kernel_items_int.h"
 #include "read/perfdata/perfdata_int.h"
 
@@ -64,18 +64,6 @@ static struct wm_pd_id *find_id(const struct wm_pd *pd, uint64_t id)
 	return NULL;
 }
 
-static int grow_ids(struct wm_pd *pd)
-{
-	uint32_t room = pd->room_ids ? 2 * pd->room_ids : 64;
-	struct wm_pd_id *more = realloc(pd->ids, room * sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	pd->ids = more;
-	pd->room_ids = room;
-	return 0;
-}
-
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 {
 	struct wm_pd_id *known;
@@ -89,7 +77,7 @@ int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 		known->attr = attr;
 		return 0;
 	}
-	if (pd->id_table.nr == pd->room_ids && grow_ids(pd))
+	if (WM_ARRAY_GROW(pd->ids, pd->room_ids, (size_t)pd->id_table.nr + 1))
 		return -ENOMEM;
 	pd->ids[pd->id_table.nr] = (struct wm_pd_id){id, attr};
 	return wm_table_add(&pd->id_table, wm_table_hash(&pd->id_table, id), pd->id_table.nr);

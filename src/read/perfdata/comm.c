@@ -7,24 +7,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/search.h"
 
 #include "read/perfdata/perfdata_int.h"
 
 static int perfdata_comm_add(struct wm_pd *pd, const struct wm_pd_comm *c)
 {
-	if (pd->nr_comms == pd->room_comms) {
-		uint32_t room = pd->room_comms ? 2 * pd->room_comms : 256;
-		struct wm_pd_comm *more;
-
-		if (room > WM_PD_COMMS_MAX)
-			return 0;
-		more = realloc(pd->comms, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		pd->comms = more;
-		pd->room_comms = room;
-	}
+	if (pd->nr_comms == WM_PD_COMMS_MAX)
+		return 0;
+	if (WM_ARRAY_GROW(pd->comms, pd->room_comms, (size_t)pd->nr_comms + 1))
+		return -ENOMEM;
 	pd->comms[pd->nr_comms++] = *c;
 	return 0;
 }

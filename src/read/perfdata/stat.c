@@ -10,19 +10,18 @@
  * stat, which is not in the file.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/search.h"
 
 #include "read/perfdata/perfdata_int.h"
 
-#define COMM_BYTES      16u
-#define THREAD_BYTES    (8u + COMM_BYTES)
-#define NR_FIELDS       6u /* fields that all counts have; unit and scale may follow */
-#define ROUND_IS_NONE   2
-#define CLOCK_NAME      "perf stat"
-#define FIRST_OF_ROUNDS 64u
+#define COMM_BYTES    16u
+#define THREAD_BYTES  (8u + COMM_BYTES)
+#define NR_FIELDS     6u /* fields that all counts have; unit and scale may follow */
+#define ROUND_IS_NONE 2
+#define CLOCK_NAME    "perf stat"
 
 static const struct wm_type_label round_labels[] = {
     {"interval", 0, 0}, {"final", 1, 1}, {"none", ROUND_IS_NONE, ROUND_IS_NONE}};
@@ -75,11 +74,10 @@ int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b)
 int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	const unsigned char *body = w->record + WM_PERF_HEADER_BYTES;
-	struct wm_pd_round *last = pd->nr_rounds ? &pd->rounds[pd->nr_rounds - 1] : NULL, *more;
+	struct wm_pd_round *last = pd->nr_rounds ? &pd->rounds[pd->nr_rounds - 1] : NULL;
 	struct wm_pd_round r = {.offset = w->offset,
 				.final = wm_get_u64(body, pd->swap) == 1,
 				.time = wm_pd_time_word(wm_get_u64(body + 8, pd->swap))};
-	uint32_t room = pd->room_rounds ? 2 * pd->room_rounds : FIRST_OF_ROUNDS;
 
 	if (w->source != pd->sources || pd->nr_rounds >= WM_PD_ROUNDS_MAX)
 		return 0;
@@ -89,13 +87,8 @@ int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 			       "its counts get the previous round's time");
 		r.time = last ? last->time : 0;
 	}
-	if (pd->nr_rounds == pd->room_rounds) {
-		more = reallocarray(pd->rounds, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		pd->rounds = more;
-		pd->room_rounds = room;
-	}
+	if (WM_ARRAY_GROW(pd->rounds, pd->room_rounds, (size_t)pd->nr_rounds + 1))
+		return -ENOMEM;
 	pd->rounds[pd->nr_rounds++] = r;
 	return 0;
 }

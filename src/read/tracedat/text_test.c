@@ -11,20 +11,18 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "read/open.h"
 #include "trace/reader.h"
 
 struct lines {
 	char **at;
-	size_t nr;
+	size_t nr, room;
 };
 
 static void add_line(struct lines *l, const char *text, size_t bytes)
 {
-	if ((l->nr & (l->nr - 1)) == 0) {
-		l->at = realloc(l->at, (l->nr ? 2 * l->nr : 1) * sizeof(*l->at));
-		assert_non_null(l->at);
-	}
+	assert_int_equal(WM_ARRAY_GROW(l->at, l->room, l->nr + 1), 0);
 	l->at[l->nr] = strndup(text, bytes);
 	assert_non_null(l->at[l->nr]);
 	l->nr++;

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "kdata/format_test_kit.h"
 
 enum { PLAIN, ZLIB, ZSTD };
@@ -45,11 +46,7 @@ struct image {
 
 static inline void put_bytes(struct image *m, const void *data, size_t bytes)
 {
-	if (m->bytes + bytes > m->room) {
-		m->room = 2 * (m->bytes + bytes) + 4096;
-		m->data = realloc(m->data, m->room);
-		assert_non_null(m->data);
-	}
+	assert_int_equal(WM_ARRAY_GROW(m->data, m->room, m->bytes + bytes), 0);
 	if (bytes)
 		memcpy(m->data + m->bytes, data, bytes);
 	m->bytes += bytes;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* --- lines --------------------------------------------------------------------------- */
 
 bool wm_outline_opens(const struct wm_outline_line *l)
@@ -15,17 +17,8 @@ bool wm_outline_opens(const struct wm_outline_line *l)
 
 static int outline_make_room(struct wm_outline *o, uint32_t at, uint32_t nr)
 {
-	if (nr > UINT32_MAX / 2 - o->nr)
+	if (WM_ARRAY_GROW(o->lines, o->room, (size_t)o->nr + nr))
 		return -ENOMEM;
-	if (o->nr + nr > o->room) {
-		uint32_t room = o->nr + nr + o->nr / 2 + 64;
-		struct wm_outline_line *more = realloc(o->lines, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		o->lines = more;
-		o->room = room;
-	}
 	memmove(o->lines + at + nr, o->lines + at, (o->nr - at) * sizeof(*o->lines));
 	o->nr += nr;
 	return 0;
@@ -188,15 +181,8 @@ struct gathered {
 
 static bool outline_push(struct gathered *g, struct wm_outline_line line)
 {
-	if (g->nr == g->room) {
-		uint32_t room = g->room ? g->room * 2 : 1024;
-		struct wm_outline_line *more = realloc(g->lines, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		g->lines = more;
-		g->room = room;
-	}
+	if (WM_ARRAY_GROW(g->lines, g->room, (size_t)g->nr + 1))
+		return false;
 	g->lines[g->nr++] = line;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "read/ctf/meta/tsdl_int.h"
 
 /* --- names ------------------------------------------------------------------- */
@@ -51,21 +52,6 @@ struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char
 	return tsdl_type_find_name(p, space, name, tsdl_type_hash_of(p, space, name));
 }
 
-static int grow_names(struct tsdl *p)
-{
-	uint32_t room = p->room_names ? 2 * p->room_names : 64;
-	struct tsdl_name *more;
-
-	if (p->name_table.nr < p->room_names)
-		return 0;
-	more = reallocarray(p->names, room, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	p->names = more;
-	p->room_names = room;
-	return 0;
-}
-
 /* Returns the type with that name. `kind` is the word for it in the error message. */
 struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 				  const struct wm_tsdl_token *at, const char *kind)
@@ -88,7 +74,8 @@ void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		(void)wm_tsdl_error(p, "'%.100s' is declared twice", name);
 		return;
 	}
-	if (grow_names(p) || wm_table_add(&p->name_table, hash, nr)) {
+	if (WM_ARRAY_GROW(p->names, p->room_names, (size_t)nr + 1) ||
+	    wm_table_add(&p->name_table, hash, nr)) {
 		(void)wm_tsdl_memory(p, NULL);
 		return;
 	}
