@@ -48,7 +48,7 @@ struct kit {
 	struct wm_channel channel;
 	struct wm_live *live;           /* owned by the test; NULL: the trace is in kit.dir */
 	struct wm_report last;          /* DONE */
-	char trouble[WM_DIAG_SENTENCE]; /* the last trouble that the pump reported */
+	char trouble[WM_DIAG_SENTENCE]; /* the last trouble that the pump process reported */
 	unsigned nr_trouble;
 };
 
@@ -118,7 +118,7 @@ static inline void kit_await(uint32_t kind, struct wm_report *ret)
 		if (poll(&p, 1, KIT_SECONDS * 1000) != 1)
 			fail_msg("no report %u within %d seconds", kind, KIT_SECONDS);
 		if (wm_channel_read(&kit.channel, true, &report) != 1)
-			fail_msg("the pump ended before report %u", kind);
+			fail_msg("the pump process ended before report %u", kind);
 		if (report.kind == WM_REPORT_TROUBLE) {
 			kit.nr_trouble++;
 			strcpy(kit.trouble, report.sentence);

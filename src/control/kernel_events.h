@@ -4,8 +4,8 @@
  * and their formats; and the system's own buffer as a second instance (kernel/instance.h), for
  * facilities that the kernel offers only there.
  *
- * The command creates it, selects the events and starts them. The pump inherits it over the fork
- * and drains the rings. The process that ends last removes the instance.
+ * The command creates it, selects the events and starts them. The pump process inherits it over the
+ * fork and drains the rings. The process that ends last removes the instance.
  */
 #ifndef WM_CONTROL_KERNEL_EVENTS_H
 #define WM_CONTROL_KERNEL_EVENTS_H
@@ -29,7 +29,7 @@ void wm_recorder_kernel_sweep(void);
  * that uses it ends. -EOPNOTSUPP with diag: the event cannot be recorded in a ring (a counter).
  *
  * `filter` (event/filter.h; NULL: none): the kernel evaluates the part for which it gives the same
- * results as waymark; the pump evaluates the rest. -ENOENT: the event lacks a field.
+ * results as waymark; the pump process evaluates the rest. -ENOENT: the event lacks a field.
  */
 int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_def *defs,
 			   size_t nr_places, const char *filter, struct wm_diag *diag);
@@ -65,16 +65,16 @@ int wm_recorder_kernel_stacks(struct wm_recorder_kernel *k, bool of_kernel, stru
 int wm_recorder_kernel_functions(struct wm_recorder_kernel *k, const char *glob, bool graph,
 				 struct wm_diag *diag);
 
-/* For the pump, at the end: saves histograms and snapshots in the trace's folder `kernel`. */
+/* For the pump process, at the end: saves histograms and snapshots in the folder `kernel`. */
 bool wm_recorder_kernel_has_files(const struct wm_recorder_kernel *k);
 int wm_recorder_kernel_save(struct wm_recorder_kernel *k, struct wm_trace_writer *w);
 
 /*
- * For changes during a recording, by the pump (kernel_events_change.c). After begin, added events
- * are only staged, and an event that is already enabled gets the new filter instead of its own;
- * commit applies all of this, or nothing (with diag). A record is checked by the filter that was in
- * effect when it was written. `source` has the events that existed before begin; new events are
- * declared to it.
+ * For changes during a recording, by the pump process (kernel_events_change.c). After begin, added
+ * events are only staged, and an event that is already enabled gets the new filter instead of its
+ * own; commit applies all of this, or nothing (with diag). A record is checked by the filter that
+ * was in effect when it was written. `source` has the events that existed before begin; new events
+ * are declared to it.
  */
 void wm_recorder_kernel_change(struct wm_recorder_kernel *k);
 int wm_recorder_kernel_commit(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
@@ -113,12 +113,12 @@ int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, 
 /* Starts recording. */
 int wm_recorder_kernel_start(struct wm_recorder_kernel *k, struct wm_diag *diag);
 
-/* Returns the number of descriptors that the pump needs, in a malloc'ed array, or -ENOMEM. */
+/* Returns the number of descriptors for the pump process, in a malloc'ed array, or -ENOMEM. */
 int wm_recorder_kernel_fds(const struct wm_recorder_kernel *k, int **ret);
-/* Closes the command's copies of the rings; the pump has its own. */
+/* Closes the command's copies of the rings; the pump process has its own. */
 void wm_recorder_kernel_leave_rings(struct wm_recorder_kernel *k);
 
-/* For the pump: disables the events; creates a source that drains the rings. */
+/* For the pump process: disables the events; creates a source that drains the rings. */
 void wm_recorder_kernel_stop(struct wm_recorder_kernel *k);
 int wm_recorder_kernel_source(struct wm_recorder_kernel *k, struct wm_trace_writer *w,
 			      struct wm_kernel_source **ret, struct wm_diag *diag);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - a recording from beginning to end: a session, the pump that writes its trace, and
- * the recorded processes: CMD, processes that already run, or all processes of the machine.
+ * recorder.h - a recording from beginning to end: a session, the pump process that writes its
+ * trace, and the recorded processes: CMD, processes that already run, or all processes of the
+ * machine.
  *
  *   wm_recorder_create()   everything is prepared, nothing runs, nothing is recorded
  *   wm_recorder_begin()    RUNNING: attaches to processes, releases CMD
  *   wm_recorder_wait()     RUNNING --CMD ended, targets gone, end()--> ENDING --DONE--> OVER
  *
  * CMD is a child of this process in the same process group, and is held until the kernel follows
- * it. The pump has a session of its own and ends on request, or when this process ends; after the
- * pump's end CMD continues and its status is still reported.
+ * it. The pump process has a session of its own and ends on request, or when this process ends;
+ * after its end CMD continues and its status is still reported.
  *
  * Files: recorder.c the phases, events.c resolves names, threads_and_cpus.c
  * single threads and CPUs, targets.c processes that already run,
@@ -114,7 +115,7 @@ int wm_recorder_finish(struct wm_recorder *r);
 /* Stops recording; the trace is complete soon afterwards. */
 void wm_recorder_end(struct wm_recorder *r);
 void wm_recorder_abandon(struct wm_recorder *r); /* lets no further process join */
-int wm_recorder_snapshot(struct wm_recorder *r); /* makes the pump write its buffered events */
+int wm_recorder_snapshot(struct wm_recorder *r); /* makes the pump process write its buffers */
 int wm_recorder_look(struct wm_recorder *r);     /* calls wm_live_look() for the plan's `live` */
 
 /*
@@ -132,8 +133,8 @@ void wm_recorder_stop_command(struct wm_recorder *r, int signo);
 uint32_t wm_recorder_say_missing(const struct wm_recorder *r);
 
 struct wm_recorder_result {
-	bool done;    /* the last report of the pump was received: `totals` and `err` are set */
-	bool is_lost; /* the pump ended without a last report */
+	bool done;    /* the last report was received: `totals` and `err` are set */
+	bool is_lost; /* the pump process ended without a last report */
 	int err;      /* the trace's last error */
 	int status;   /* status of CMD as from waitpid(2); -1: unknown, or CMD has not ended */
 	struct wm_recording_totals totals; /* in a live recording, those at the last batch */

@@ -25,7 +25,7 @@ static int pump_start_by_value(const void *a, const void *b)
 
 /*
  * Closes all descriptors from 3 on except these: a pipe of the command must not stay open in the
- * pump.
+ * pump process.
  */
 static void close_others(int *keep, size_t nr)
 {
@@ -43,7 +43,8 @@ static void close_others(int *keep, size_t nr)
 }
 
 /*
- * Resets signal handlers, because the command's handlers would run the command's code in the pump.
+ * Resets signal handlers, because the command's handlers would run the command's code in the pump
+ * process.
  */
 static void forget_signals(void)
 {
@@ -120,12 +121,12 @@ static void __attribute__((noreturn)) run_pumproc(const struct wm_recording_opti
 }
 
 /*
- * Forks the process. Signals are blocked, so that no handler of the command runs in the pump before
- * it is reset. Only this thread of the host exists in the child, and locks that other threads held
- * stay locked. The C library resets the locks of its allocator and its streams, but not that of its
- * calendar functions; so the pump must not call those (wm_moment_print_utc() does not), load a
- * library, or look up names of users or hosts. record_test.c of room api tests this, with threads
- * that hold these locks most of the time.
+ * Forks the process. Signals are blocked, so that no handler of the command runs in the pump
+ * process before it is reset. Only this thread of the host exists in the child, and locks that
+ * other threads held stay locked. The C library resets the locks of its allocator and its streams,
+ * but not that of its calendar functions; so the pump process must not call those
+ * (wm_moment_print_utc() does not), load a library, or look up names of users or hosts.
+ * record_test.c of room api tests this, with threads that hold these locks most of the time.
  */
 static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 {

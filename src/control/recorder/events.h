@@ -44,7 +44,7 @@ struct wm_recorder_events {
 	 * recording.
 	 */
 	struct wm_kernel_asks *later;
-	bool running; /* this process is the pump, which owns `kernel`: events are staged */
+	bool running; /* this is the pump process, which owns `kernel`: events are staged */
 };
 
 /* Creates the rules; other members stay NULL until needed. Returns 0 or -ENOMEM. */

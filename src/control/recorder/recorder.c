@@ -31,10 +31,10 @@ struct wm_recorder {
 	struct wm_watch *channel_watch;
 	struct wm_recorder_targets *targets;
 	enum phase phase;
-	bool sampling;   /* sampling has started, or was refused */
-	bool pump_ended; /* the pump has sent its last report, or ended without one */
-	bool done;       /* the last report was received */
-	bool is_lost;    /* the pump ended without a last report */
+	bool sampling;      /* sampling has started, or was refused */
+	bool pumproc_ended; /* the pump process has sent its last report, or ended without one */
+	bool done;          /* the last report was received */
+	bool is_lost;       /* the pump process ended without a last report */
 	struct wm_command command;
 	struct wm_report last;
 };
@@ -44,7 +44,7 @@ static bool records_command(const struct wm_recorder_plan *p)
 	return p->command && !p->nr_pids && !p->all;
 }
 
-/* --- reports of the pump --------------------------------------------------------------------- */
+/* --- reports of the pump process -------------------------------------------------------------- */
 
 static void say_unsampled(const struct wm_recorder *r, const char *why)
 {
@@ -112,14 +112,14 @@ static void on_channel(int fd, uint32_t events, void *data)
 
 	(void)fd;
 	(void)events;
-	if (r->pump_ended)
+	if (r->pumproc_ended)
 		return;
 	while ((got = wm_channel_read(&r->channel, false, &report)) > 0)
 		recorder_on_report(r, &report);
 	if (got == 0 && !r->done)
 		return;
 	r->is_lost = !r->done;
-	r->pump_ended = true;
+	r->pumproc_ended = true;
 }
 
 /* --- CMD -------------------------------------------------------------------------------------- */
@@ -130,7 +130,8 @@ static void recorder_on_command_end(void *data)
 }
 
 /*
- * Requests sampling. The pump opens the sampled events; until then, nothing to be recorded may run.
+ * Requests sampling. The pump process opens the sampled events; until then, nothing to be recorded
+ * may run.
  */
 static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom *whom)
 {
@@ -169,7 +170,7 @@ static void follow_command(struct wm_recorder *r, pid_t pid)
 		err = wm_recorder_follow_command(&r->plan, pid, &diag);
 	if (err) /* CMD is released even after an error */
 		wm_words_say(r->plan.words, "%s", wm_words_of(err, &diag));
-	/* Failure ignored: the channel reports when the pump has exited. */
+	/* Failure ignored: the channel reports when the pump process has exited. */
 	(void)wm_channel_follow(&r->channel, pid);
 	if (r->plan.events->sampling)
 		begin_sampling(r, &whom);
@@ -238,7 +239,7 @@ static int recorder_check(const struct wm_recorder_plan *p, struct wm_diag *diag
 	return err;
 }
 
-static int start_pump(struct wm_recorder *r, struct wm_diag *diag)
+static int start_pumproc(struct wm_recorder *r, struct wm_diag *diag)
 {
 	const struct wm_recorder_plan *p = &r->plan;
 	struct wm_recording_options o = {
@@ -295,7 +296,7 @@ int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder *
 	    .channel = {.fd = -1},
 	    .command = {.status = -1},
 	};
-	err = start_pump(r, diag);
+	err = start_pumproc(r, diag);
 	if (!err)
 		err = wm_loop_create(&r->loop);
 	if (!err)
@@ -347,7 +348,7 @@ void wm_recorder_end(struct wm_recorder *r)
 	if (r->phase != RUNNING)
 		return;
 	r->phase = ENDING;
-	/* Failure ignored: the channel reports when the pump has exited. */
+	/* Failure ignored: the channel reports when the pump process has exited. */
 	(void)wm_channel_order(&r->channel, WM_ORDER_STOP);
 }
 
@@ -363,7 +364,7 @@ static void say_lost(const struct wm_recorder *r, int status)
 		     r->plan.dir ? r->plan.dir : "memory");
 }
 
-static void finish_pump(struct wm_recorder *r)
+static void finish_pumproc(struct wm_recorder *r)
 {
 	int status = 0;
 
@@ -376,9 +377,9 @@ static void finish_pump(struct wm_recorder *r)
 	if (r->is_lost)
 		say_lost(r, status);
 	if (r->is_lost)
-		/* Removes instances that the pump created during the recording. */
+		/* Removes instances that the pump process created during the recording. */
 		wm_recorder_kernel_sweep();
-	wm_session_remove(&r->session); /* a pump that was killed did not do this */
+	wm_session_remove(&r->session); /* a pump process that was killed did not do this */
 }
 
 static bool is_over(const struct wm_recorder *r, bool command)
@@ -390,8 +391,8 @@ static int recorder_step(struct wm_recorder *r, int timeout_ms)
 {
 	int got = wm_loop_step(r->loop, timeout_ms);
 
-	if (r->pump_ended && r->phase != OVER)
-		finish_pump(r);
+	if (r->pumproc_ended && r->phase != OVER)
+		finish_pumproc(r);
 	return got < 0 ? got : 0;
 }
 

@@ -180,7 +180,7 @@ size_t wm_sampling_count(const struct wm_sampling *s)
 	return s->nr_events;
 }
 
-/* --- the pump's half --------------------------------------------------------------------- */
+/* --- the pump process's half --------------------------------------------------------------- */
 
 int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 		       struct wm_calibrate *clock, struct wm_sample_source **ret,

@@ -2,9 +2,9 @@
 /*
  * sampling.h - the events that a recording samples, and the tasks.
  *
- * The command adds the events and checks with the kernel that each is available. The pump, which
- * inherits this over the fork, declares them in the trace and opens them when it receives the tasks
- * to sample. All kernel objects belong to the pump alone and disappear with it.
+ * The command adds the events and checks with the kernel that each is available. The pump process,
+ * which inherits this over the fork, declares them in the trace and opens them when it receives the
+ * tasks to sample. All kernel objects belong to the pump process alone and disappear with it.
  */
 #ifndef WM_CONTROL_RECORDER_SAMPLING_H
 #define WM_CONTROL_RECORDER_SAMPLING_H
@@ -44,7 +44,7 @@ struct wm_sampling_whom {
 	bool on_exec; /* sampling starts when the thread calls execve(2) */
 };
 
-/* For the pump. */
+/* For the pump process. */
 int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 		       struct wm_calibrate *clock, struct wm_sample_source **ret,
 		       struct wm_diag *diag);
