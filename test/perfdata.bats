@@ -105,6 +105,31 @@ record_tracepoints() {
 	waymark print --format=perf r.data --begin "${wall%?????????}.${wall: -9}" | tail -5 | diff <(tail -5 raw) -
 }
 
+@test "files of the first version, short names in a pipe and features without a value are read" {
+	perf_record -N -q -e cpu-clock -o r.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
+	sed 's/^PERFILE2/PERFFILE/' r.data >one.data
+	waymark print --all r.data | cmp - <(waymark print --all one.data)
+	perf record -N -q -e cpu-clock -o - true >pipe.data 2>err || skip "$(head -1 err)"
+	python3 - <<-'END'
+	import struct
+	# perf before Linux 3.10 wrote names in a pipe, cut to words.
+	pipe = open("pipe.data", "rb").read()
+	at = 16 + struct.unpack_from("<H", pipe, 22)[0]
+	named = pipe[:at] + struct.pack("<IHHQ8s", 65, 0, 24, 0, b"cycles:u") + pipe[at:]
+	open("named.data", "wb").write(named)
+	# A section of 0 bytes for the name of the processor (feature 8).
+	data = bytearray(open("r.data", "rb").read())
+	at, size, bits = struct.unpack_from("<QQ", data, 40) + struct.unpack_from("<Q", data, 72)
+	nth = bin(bits & (1 << 8) - 1).count("1")
+	assert bits >> 8 & 1
+	struct.pack_into("<Q", data, at + size + 16 * nth + 8, 0)
+	open("empty.data", "wb").write(data)
+	END
+	waymark info named.data
+	waymark print named.data | grep -q .
+	waymark print empty.data | cmp - <(waymark print r.data)
+}
+
 # perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt

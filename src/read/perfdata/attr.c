@@ -8,8 +8,6 @@
 #include "read/kernel_items_int.h"
 #include "read/perfdata/perfdata_int.h"
 
-#define NAME_BYTES 64u /* size of a name in the table of event types */
-
 /*
  * One of the events reports the mappings, but records that perf made itself, which have no id, are
  * read by the shape of the first.
@@ -191,10 +189,10 @@ void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name)
 
 void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name)
 {
-	char copy[NAME_BYTES + 1];
+	char copy[WM_PD_NAME_BYTES + 1];
 
-	memcpy(copy, name, NAME_BYTES);
-	copy[NAME_BYTES] = '\0';
+	memcpy(copy, name, WM_PD_NAME_BYTES);
+	copy[WM_PD_NAME_BYTES] = '\0';
 	for (uint32_t i = 0; i < pd->nr_attrs; i++)
 		if (!pd->attrs[i].name && pd->attrs[i].attr.config == config)
 			wm_pd_attr_name(pd, i, copy);

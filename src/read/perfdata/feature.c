@@ -231,7 +231,8 @@ int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data,
 	struct wm_pd_bytes b = {.at = data, .end = data + bytes, .swap = pd->swap};
 	int err = feature == WM_PD_HAS_TRACING_DATA ? 0 : wm_pd_keep(pd, feature, data, bytes);
 
-	if (err)
+	if (err ||
+	    !bytes) /* perf may find no value for a feature, such as the name of a processor */
 		return err;
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		if (strings[i].feature == feature)

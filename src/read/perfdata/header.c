@@ -14,9 +14,10 @@
 #include "read/claim_int.h"
 #include "read/perfdata/perfdata_int.h"
 
-#define HEADER_BYTES     104u
-#define FEATURE_BITS     256u
-#define EVENT_TYPE_BYTES 72u /* u64 config; char name[64] */
+#define HEADER_BYTES           104u
+#define FEATURE_BITS           256u
+#define WITHOUT_FEATURES_BYTES 72u /* size of the first perfs' header */
+#define EVENT_TYPE_BYTES       72u /* u64 config; char name[64] */
 
 struct section {
 	uint64_t offset, bytes;
@@ -62,7 +63,8 @@ static void get_header(struct header *h, const unsigned char *p, bool swap)
 	h->attrs = get_section(p + 24, swap);
 	h->data = get_section(p + 40, swap);
 	h->event_types = get_section(p + 56, swap);
-	get_features(h, p + 72, swap);
+	if (wm_get_u64(p + 8, swap) > WITHOUT_FEATURES_BYTES)
+		get_features(h, p + WITHOUT_FEATURES_BYTES, swap);
 }
 
 /* Reads a section's bytes; the caller frees them. */

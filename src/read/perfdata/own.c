@@ -71,14 +71,21 @@ static bool has_shape(const struct shape *s, const struct own *r)
 	return r->header.size >= least && r->header.size <= least + PAD_MAX;
 }
 
+static bool is_printable(unsigned char c)
+{
+	return c >= ' ' && c < 0x7f;
+}
+
 /* Checks the contents of kinds of records whose size varies. */
 static bool has_sense(const struct own *r)
 {
 	const unsigned char *body = r->bytes + WM_PERF_HEADER_BYTES;
 
 	switch (r->header.type) {
-	case WM_PD_EVENT_TYPE: /* a number and a name; old versions of perf truncate the name */
-		return body[8] >= ' ' && body[8] < 0x7f && !r->bytes[r->header.size - 1];
+	case WM_PD_EVENT_TYPE: /* a number and a name, which is cut to words, with or without a NUL
+				*/
+		return is_printable(body[8]) && (!r->bytes[r->header.size - 1] ||
+						 is_printable(r->bytes[r->header.size - 1]));
 	case WM_PD_EVENT_UPDATE:
 		return wm_get_u64(body, r->swap) < 16;
 	case WM_PD_FEATURE:

@@ -17,14 +17,14 @@
 
 #define KALLSYMS    "kcore_dir/kallsyms"
 #define MAGIC_BYTES 8
-static const char magic[] = "PERFILE2", magic_swapped[] = "2ELIFREP";
+static const char magic[] = "PERFILE2", magic_swapped[] = "2ELIFREP", magic_1[] = "PERFFILE";
 #define PIPE_HEADER_BYTES 16u
 
 static bool has_magic(const unsigned char *head, size_t bytes)
 {
 	return bytes >= PIPE_HEADER_BYTES &&
 	       (!memcmp(head, magic, MAGIC_BYTES) || !memcmp(head, magic_swapped, MAGIC_BYTES) ||
-		!memcmp(head, "PERFFILE", MAGIC_BYTES));
+		!memcmp(head, magic_1, MAGIC_BYTES));
 }
 
 /* Finds the file with the magic in a folder: "data" or "header". */
@@ -124,6 +124,17 @@ static int add_clock(struct wm_pd *pd)
 	return wm_trace_add_clock(pd->trace, pd->clock);
 }
 
+/*
+ * Version 1 has the same magic in both byte orders; the header's own size, which is below 64 KiB in
+ * all forms, tells the order.
+ */
+static bool is_native(const unsigned char *head)
+{
+	if (memcmp(head, magic_1, MAGIC_BYTES) != 0)
+		return memcmp(head, magic, MAGIC_BYTES) == 0;
+	return wm_get_u64(head + 8, false) <= UINT16_MAX;
+}
+
 /* Gets byte order and form from the first 16 bytes. */
 static int read_magic(struct wm_pd *pd, struct wm_diag *diag)
 {
@@ -132,12 +143,7 @@ static int read_magic(struct wm_pd *pd, struct wm_diag *diag)
 
 	if (wm_pd_pread(s, head, sizeof(head), 0) || !has_magic(head, sizeof(head)))
 		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0, "not a header of perf.data");
-	if (!memcmp(head, "PERFFILE", MAGIC_BYTES))
-		return wm_diag_set(diag, -ENOTSUP, pd->trace->path, 0,
-				   "perf.data of version 1 (perf of Linux 2.6.32 and before), "
-				   "which no current tool reads");
-	pd->big_endian =
-	    (memcmp(head, magic, MAGIC_BYTES) == 0) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	pd->big_endian = is_native(head) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	pd->swap = wm_order_swap(pd->big_endian);
 	pd->is_pipe = wm_get_u64(head + 8, pd->swap) == PIPE_HEADER_BYTES;
 	s->begin = PIPE_HEADER_BYTES;

@@ -42,6 +42,7 @@
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
 #define WM_PD_SOURCES_MAX  4096u
+#define WM_PD_NAME_BYTES   64u /* size of a name in the table of event types */
 
 /* Reads exactly that many bytes; -ENODATA if the file ends before. */
 int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
@@ -125,7 +126,7 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copies the name */
 
-/* Names attrs with that config that have no name; `name` is 64 bytes. */
+/* Names attrs with that config that have no name; `name` has WM_PD_NAME_BYTES. */
 void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
 
 /* Called when all attrs were added: makes missing names, and event types. */

@@ -40,12 +40,14 @@ static int pipe_add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag
 
 static int add_event_type(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
-	uint64_t config = wm_pd_u64(b);
-	const unsigned char *name = wm_pd_take(b, 64);
+	uint64_t config = wm_pd_u64(b), left = (uint64_t)(b->end - b->at);
+	char name[WM_PD_NAME_BYTES] = "";
 
 	(void)diag;
-	if (name)
-		wm_pd_config_name(pd, config, (const char *)name);
+	if (!b->failed) {
+		memcpy(name, b->at, left < sizeof(name) ? left : sizeof(name));
+		wm_pd_config_name(pd, config, name);
+	}
 	return 0;
 }
 
