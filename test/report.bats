@@ -87,6 +87,31 @@ for t in json.load(sys.stdin)["tables"]:
 	[ "$(grep -c '^# .*: [0-9]* samples, weight' <<<"$output")" = 2 ]
 }
 
+@test "callers at addresses where no code can be are no frames" {
+	need_perf
+	make_program
+	perf_record -N -q -c 1000000 -e cpu-clock:u -g -o p.data ./busy
+	python3 - <<-'END'
+	import struct
+	data = bytearray(open("p.data", "rb").read())
+	at, size = struct.unpack_from("<QQ", data, 40)
+	attrs = struct.unpack_from("<Q", data, 24)[0]
+	assert struct.unpack_from("<Q", data, attrs + 24)[0] == 0x27  # IP, TID, TIME, CALLCHAIN
+	end, nr = at + size, 0
+	while at < end:
+	    kind, misc, size = struct.unpack_from("<IHH", data, at)
+	    chain = struct.unpack_from("<Q", data, at + 32)[0] if kind == 9 else 0
+	    if chain > 4:
+	        struct.pack_into("<QQ", data, at + 40 + 8 * (chain - 2), 0xbe552274c0854800, 0)
+	        nr += 1
+	    at += size
+	assert nr > 20
+	open("damaged.data", "wb").write(data)
+	END
+	run -0 "$waymark" report damaged.data -s sym -g callee
+	[[ $output == *" spin"* && $output != *"0xbe552274c0854800"* && $output != *"0x0000000000000000"* ]]
+}
+
 @test "levels of --hierarchy equal perf report's, and limits hold on each" {
 	need_perf
 	make_program

@@ -215,6 +215,18 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 }
 
 /*
+ * Returns whether no code can be at a caller's address: a walk by frame pointers takes what a
+ * program without them keeps in the register. No machine has user code between 2^56 and the last
+ * 2^56 addresses.
+ */
+static bool is_phantom(enum wm_event_mode mode, uint64_t address)
+{
+	uint64_t top = address >> 56;
+
+	return mode == WM_MODE_USER && (address == 0 || (top != 0 && top != 0xff));
+}
+
+/*
  * Converts a chain to frames. A chain that the kernel walked by frame pointers
  * can run into arbitrary data. When it has a value that is neither an address
  * nor a marker, only its innermost frame is reliable; perf also drops the
@@ -234,6 +246,8 @@ static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_m
 			nr_frames = nr_frames ? 1 : 0;
 			break;
 		}
+		if (nr_frames && is_phantom(mode, addresses[i]))
+			continue;
 		frame = frame_of(s, pid, mode, addresses[i]);
 		if (frame == UINT32_MAX || !add_frames(s, frame, &nr_frames))
 			return UINT32_MAX;
@@ -299,7 +313,7 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr)
 {
 	*ret_nr = s->stacks[stack].nr;
-	return s->pool + s->stacks[stack].first;
+	return s->pool ? s->pool + s->stacks[stack].first : NULL;
 }
 
 const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame)
