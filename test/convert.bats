@@ -33,10 +33,28 @@ teardown() {
 	waymark convert --force t a.json
 	grep -q hello:greeting a.json
 	[ ! -e a.json.part ]
-	run -1 waymark convert --to chrome --force t .
+	run -2 waymark convert --to chrome --force t .
 	run -2 waymark convert t
 	run -2 waymark convert t a.what
 	[[ $output == *"the name 'a.what' does not determine a format"* ]]
+}
+
+@test "--force replaces a folder that is a trace, and no other" {
+	waymark convert t old.ctf --to ctf-2
+	mkdir -p mine && echo letter >mine/letter
+	run -1 waymark convert t old.ctf --to ctf-2
+	[[ $output == *"--force replaces a trace"* ]]
+	waymark convert --force --to ctf-2 -e 'hello:*' t old.ctf
+	[ "$(waymark print old.ctf | wc -l)" = "$(waymark print -e 'hello:*' t | wc -l)" ]
+	[ ! -e old.ctf.part ]
+	run -1 waymark convert --force --to ctf-2 t mine
+	[[ $output == *"is not a trace"* ]]
+	[ "$(cat mine/letter)" = letter ]
+	mkdir set && mv old.ctf set/in
+	run -2 waymark convert --force --to ctf-2 set/in set
+	[[ $output == *"'set' contains one of the input traces"* ]]
+	waymark info set/in >/dev/null
+	rm -r set mine
 }
 
 @test "the input is not overwritten" {

@@ -61,14 +61,16 @@ int wm_export_file_publish(struct wm_export_file *f, struct wm_diag *diag);
 void wm_export_file_done(struct wm_export_file *f);
 
 /*
- * An output folder, with functions like those for a file. `fd` is open on the folder. An existing
- * folder is never replaced.
+ * An output folder, with functions like those for a file. `fd` is open on the folder. With `force`,
+ * an existing folder is replaced if everything in it is a trace of CTF.
  */
 struct wm_export_folder {
 	char *path, *part;
 	int fd;
+	bool force;
 };
-int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct wm_diag *diag);
+int wm_export_folder_create(struct wm_export_folder *f, const char *path, bool force,
+			    struct wm_diag *diag);
 int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag);
 void wm_export_folder_done(struct wm_export_folder *f);
 

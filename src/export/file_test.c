@@ -157,7 +157,7 @@ static void folders(void **state)
 
 	assert_int_equal(mkdir("d.part", 0700), 0);
 	write_file("d.part/rest", "of one that was killed");
-	assert_int_equal(wm_export_folder_create(&f, "d/", &diag), 0);
+	assert_int_equal(wm_export_folder_create(&f, "d/", false, &diag), 0);
 	assert_false(is_there("d.part/rest"));
 	write_file("d.part/metadata", "m");
 	assert_int_equal(mkdir("d.part/index", 0700), 0);
@@ -165,13 +165,28 @@ static void folders(void **state)
 	wm_export_folder_done(&f);
 	assert_false(is_there("d.part") || is_there("d"));
 
-	assert_int_equal(wm_export_folder_create(&f, "d", &diag), 0);
+	assert_int_equal(wm_export_folder_create(&f, "d", false, &diag), 0);
 	write_file("d.part/metadata", "m");
 	assert_int_equal(wm_export_folder_publish(&f, &diag), 0);
 	wm_export_folder_done(&f);
 	holds("d/metadata", "m");
-	assert_int_equal(wm_export_folder_create(&f, "d", &diag), -EEXIST);
+	assert_int_equal(wm_export_folder_create(&f, "d", false, &diag), -EEXIST);
 	wm_export_folder_done(&f);
+
+	write_file("d/old", "o");
+	assert_int_equal(wm_export_folder_create(&f, "d", true, &diag), 0);
+	write_file("d.part/metadata", "n");
+	holds("d/metadata", "m");
+	assert_int_equal(wm_export_folder_publish(&f, &diag), 0);
+	wm_export_folder_done(&f);
+	holds("d/metadata", "n");
+	assert_false(is_there("d/old") || is_there("d.part"));
+
+	assert_int_equal(mkdir("mine", 0700), 0);
+	write_file("mine/letter", "l");
+	assert_int_equal(wm_export_folder_create(&f, "mine", true, &diag), -EEXIST);
+	wm_export_folder_done(&f);
+	holds("mine/letter", "l");
 }
 
 static void piece_names(void **state)

@@ -12,7 +12,9 @@
 
 #include "export/file.h"
 
-#define DEPTH_MAX 12 /* enough for a tree of traces, each with its files and its index/ */
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define TRACES_DEPTH 2  /* levels of folders in a converted set of traces, above the traces */
+#define DEPTH_MAX    12 /* enough for a tree of traces, each with its files and its index/ */
 
 static void remove_entry(int dirfd, const char *name, int depth);
 
@@ -68,18 +70,62 @@ static int export_folder_open_part(const char *part)
 	return fd;
 }
 
-int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct wm_diag *diag)
+/*
+ * Returns whether everything in a folder is a trace of CTF, so that it may be replaced: it has a
+ * file "metadata", or its entries are such folders. Closes the descriptor.
+ */
+static bool is_trace_folder(int fd, int depth)
+{
+	DIR *dir = fd >= 0 && faccessat(fd, "metadata", F_OK, AT_SYMLINK_NOFOLLOW) && depth
+		       ? fdopendir(fd)
+		       : NULL;
+	bool is_trace = fd >= 0 && !dir && !faccessat(fd, "metadata", F_OK, AT_SYMLINK_NOFOLLOW);
+	const struct dirent *d;
+
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return is_trace;
+	}
+	is_trace = true;
+	while (is_trace && (d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			is_trace =
+			    is_trace_folder(openat(dirfd(dir), d->d_name, FOLDER_FLAGS), depth - 1);
+	(void)closedir(dir);
+	return is_trace;
+}
+
+/* Refuses to replace what is at the path; -EEXIST with `diag`. */
+static int export_folder_refuse(const char *path, bool force, struct wm_diag *diag)
 {
 	struct stat st;
 
-	*f = (struct wm_export_folder){.fd = -1, .path = strdup(path)};
+	if (lstat(path, &st))
+		return 0;
+	if (!force)
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "already exists; --force replaces a trace");
+	if (!is_trace_folder(open(path, FOLDER_FLAGS), TRACES_DEPTH))
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "already exists and is not a trace; remove it, or choose "
+				   "another name");
+	return 0;
+}
+
+int wm_export_folder_create(struct wm_export_folder *f, const char *path, bool force,
+			    struct wm_diag *diag)
+{
+	int err;
+
+	*f = (struct wm_export_folder){.fd = -1, .path = strdup(path), .force = force};
 	if (!f->path)
 		return -ENOMEM;
 	for (size_t n = strlen(f->path); n > 1 && f->path[n - 1] == '/'; n--)
 		f->path[n - 1] = '\0';
-	if (!lstat(f->path, &st))
-		return wm_diag_set(diag, -EEXIST, path, -1,
-				   "already exists; remove it, or choose another name");
+	err = export_folder_refuse(f->path, force, diag);
+	if (err)
+		return err;
 	if (asprintf(&f->part, "%s.part", f->path) < 0) {
 		f->part = NULL;
 		return -ENOMEM;
@@ -94,7 +140,7 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct
 	return 0;
 }
 
-int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag)
+static int export_folder_rename(struct wm_export_folder *f, struct wm_diag *diag)
 {
 	/* A plain rename would replace an empty folder that another process made. */
 	int err = renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_NOREPLACE) ? -errno : 0;
@@ -106,6 +152,34 @@ int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag)
 	free(f->part);
 	f->part = NULL;
 	return 0;
+}
+
+/* Exchanges the folder with the existing one, and removes that. 0 or -errno. */
+static int export_folder_replace(struct wm_export_folder *f, struct wm_diag *diag)
+{
+	int fd, err = export_folder_refuse(f->path, true, diag);
+
+	if (err)
+		return err;
+	if (renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_EXCHANGE))
+		return wm_diag_set(diag, -errno, f->path, -1, "cannot be replaced: %s",
+				   strerror(errno));
+	fd = open(f->part, FOLDER_FLAGS);
+	if (fd >= 0)
+		remove_inside(fd, 0);
+	(void)rmdir(f->part);
+	free(f->part);
+	f->part = NULL;
+	return 0;
+}
+
+int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag)
+{
+	struct stat st;
+
+	if (f->force && !lstat(f->path, &st))
+		return export_folder_replace(f, diag);
+	return export_folder_rename(f, diag);
 }
 
 void wm_export_folder_done(struct wm_export_folder *f)

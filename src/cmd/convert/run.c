@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -182,21 +183,38 @@ static int convert_text(struct converting *c)
 	return err ? convert_failed(c, err, &diag) : WM_EXIT_DONE;
 }
 
-/* Refuses an OUT that is one of the input traces, because it would be replaced. */
-static int refuse_itself(const struct wm_convert_values *v)
+static bool is_same_file(const char *a, const char *b)
 {
-	struct stat out, in;
+	struct stat x, y;
 
-	if (stat(v->out, &out))
-		return WM_EXIT_DONE;
-	for (uint32_t i = 0; i < v->asked.nr_inputs; i++)
-		if (!stat(v->asked.inputs[i], &in) && in.st_dev == out.st_dev &&
-		    in.st_ino == out.st_ino) {
-			wm_say("convert: '%s' is one of the input traces; choose another name for "
-			       "the output",
-			       v->out);
-			return WM_EXIT_USAGE;
-		}
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Returns whether the path is in the folder, at any depth, or is the folder. */
+static bool is_inside(const char *path, const char *folder)
+{
+	char *p = realpath(path, NULL), *f = realpath(folder, NULL);
+	size_t bytes = f ? strlen(f) : 0;
+	bool in = p && f && !strncmp(p, f, bytes) && (!p[bytes] || p[bytes] == '/');
+
+	free(p);
+	free(f);
+	return in;
+}
+
+/* Refuses an OUT that is or contains one of the input traces, because it would be replaced. */
+static int refuse_inputs(const struct wm_convert_values *v, const struct wm_input_set *in)
+{
+	for (uint32_t i = 0; i < in->nr; i++) {
+		const char *path = in->traces[i]->path;
+
+		if (!is_same_file(path, v->out) && !is_inside(path, v->out))
+			continue;
+		wm_say("convert: '%s' %s; choose another name for the output", v->out,
+		       is_same_file(path, v->out) ? "is one of the input traces"
+						  : "contains one of the input traces");
+		return WM_EXIT_USAGE;
+	}
 	return WM_EXIT_DONE;
 }
 
@@ -210,6 +228,8 @@ static int convert_opened(struct converting *c)
 
 	v->asked.select.hidden = v->all;
 	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
+	if (!status)
+		status = refuse_inputs(v, &c->in);
 	if (!status)
 		status = wm_asked_bind(&v->asked.select, c->in.traces, c->in.nr);
 	if (status)
@@ -230,10 +250,8 @@ int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *
 {
 	struct converting c = {.v = v, .format = format};
 	sigset_t before;
-	int status = refuse_itself(v);
+	int status;
 
-	if (status)
-		return status;
 	wm_signals_that_end(&c.waiting);
 	pthread_sigmask(SIG_BLOCK, &c.waiting, &before);
 	status = wm_input_set_open(&c.in, v->asked.inputs, v->asked.nr_inputs);

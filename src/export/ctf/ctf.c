@@ -97,7 +97,7 @@ static int ctf_export_open_any(struct wm_export *x, enum wm_meta_language langua
 	cx->x = x;
 	cx->language = language;
 	wm_arena_init(&cx->arena, WM_CX_MODEL_MAX);
-	err = wm_export_folder_create(&cx->out, x->options.path, diag);
+	err = wm_export_folder_create(&cx->out, x->options.path, x->options.force, diag);
 	if (err)
 		return err;
 	err = ctf_export_open_all(x, cx);
