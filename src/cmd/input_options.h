@@ -17,6 +17,7 @@ struct wm_asked {
 	const char *begin, *end;
 	const char *inputs[WM_INPUTS_MAX];
 	uint32_t nr_inputs;
+	bool correlate;        /* take the clocks for clocks of one origin */
 	char newest[PATH_MAX]; /* the trace used when none was named */
 	struct wm_select select;
 };
@@ -30,6 +31,14 @@ struct wm_asked {
 		.name = "input", .letter = 'i', .argument = "TRACE",                               \
 		.help = "read this trace, too; traces are merged by time",                         \
 		WM_ASKED_CALL(type, member, wm_asked_on_input)                                     \
+	}
+
+#define WM_ASKED_CORRELATE(type, member)                                                           \
+	{                                                                                          \
+		.name = "clock-force-correlate",                                                   \
+		.help = "merge traces whose clocks count from unrelated origins, as if they had "  \
+			"the same",                                                                \
+		WM_OPTION_TO_FLAG(type, member.correlate)                                          \
 	}
 
 #define WM_ASKED_EVENTS(type, member)                                                              \

@@ -8,6 +8,7 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/trace_open.h"
+#include "trace/clock_origin.h"
 
 int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_t nr)
 {
@@ -31,6 +32,19 @@ void wm_input_set_close(struct wm_input_set *in)
 		wm_trace_close(in->traces[i]);
 	free(in->traces);
 	*in = (struct wm_input_set){0};
+}
+
+int wm_input_set_check_clocks(const struct wm_input_set *in, const char *verb, bool correlate)
+{
+	struct wm_origin_pair p;
+
+	if (correlate || !wm_origins_differ(in->traces, in->nr, &p))
+		return WM_EXIT_DONE;
+	wm_say("%s: clock '%s' of '%s' and clock '%s' of '%s' count from unrelated origins, so "
+	       "their events have no common order; --clock-force-correlate merges them as if they "
+	       "had one",
+	       verb, p.clocks[0]->name, p.traces[0]->path, p.clocks[1]->name, p.traces[1]->path);
+	return WM_EXIT_FAILED;
 }
 
 /* Returns the earliest time in all traces, whose date is used for times of day without one. */

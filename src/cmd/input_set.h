@@ -19,6 +19,12 @@ struct wm_input_set {
 int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_t nr);
 
 /*
+ * Refuses traces whose clocks count from unrelated origins: their events have no common order. With
+ * `correlate`, they are taken for one origin.
+ */
+int wm_input_set_check_clocks(const struct wm_input_set *in, const char *verb, bool correlate);
+
+/*
  * Converts the verb's --begin and --end (NULL: not given) to the window [*ret_begin_ns,
  * *ret_end_ns), which includes the time of --end.
  */

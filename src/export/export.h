@@ -34,6 +34,7 @@ struct wm_exporter_ops {
 	const char *suffixes; /* ".dat|.trace": suffixes that select this format; NULL: none */
 	const char *summary;  /* one line, lower case, no full stop */
 	bool is_folder;       /* OUT is a folder */
+	bool keeps_clocks;    /* each stream keeps its clock: times of several are not compared */
 	bool splits;          /* honours split_bytes */
 	bool needs_meta;      /* event() also gets unselected events about tasks and mappings */
 	uint32_t no_parts;    /* bits 1 << enum wm_part: items the exporter does not read */

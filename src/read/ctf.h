@@ -44,6 +44,8 @@ const struct wm_ctf_stream_plan *wm_ctf_class_of(const struct wm_stream *s);
 
 uint64_t wm_ctf_class_id(const struct wm_ctf_stream_plan *c);
 const struct wm_trace_clock *wm_ctf_class_clock(const struct wm_ctf_stream_plan *c); /* or NULL */
+/* The clock's id in the metadata; NULL: it is not described there. */
+const char *wm_ctf_class_clock_id(const struct wm_ctf_stream_plan *c);
 /* The types of PACKET_CONTEXT and STREAM_CONTEXT; NULL: none. */
 const struct wm_type *wm_ctf_class_part(const struct wm_ctf_stream_plan *c, enum wm_part part);
 /* The i-th event by id, and the id; NULL past the last. */

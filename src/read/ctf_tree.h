@@ -142,6 +142,7 @@ struct wm_ctf_pair {
 
 struct wm_ctf_clock {
 	const char *id, *name, *description;
+	struct wm_ctf_identity identity, origin; /* only CTF 2 has origins other than the epoch */
 	uint64_t hz, precision;
 	int64_t offset_seconds, offset_cycles;
 	bool absolute;

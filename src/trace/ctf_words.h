@@ -36,4 +36,10 @@ extern const char *const wm_ctf_scope_origins[WM_CTF_NR_SCOPES];
 /* babeltrace2's names of log levels; the index is LTTng's number. */
 extern const char *const wm_ctf_level_names[WM_CTF_NR_LEVELS];
 
+/* What tells a clock, or the origin of clocks, from others. */
+struct wm_ctf_identity {
+	const char *space, *name; /* namespace and name; NULL: none */
+	const char *uid;          /* a UUID in CTF 1.8; NULL: it has no identity */
+};
+
 #endif

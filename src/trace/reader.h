@@ -72,6 +72,11 @@ struct wm_trace_clock {
 	bool is_epoch;     /* the origin is 1970: wall time can be printed */
 	/* The tracer's own tool prints times without the offset; so does the view of its form. */
 	bool is_shown_raw;
+	/*
+	 * What it counts from: clocks with equal texts have the same origin. NULL: 1970 if
+	 * is_epoch, else the origin of the kernel's clock of this name.
+	 */
+	const char *origin;
 };
 
 /* A property of the trace: host, tracer, kernel, command... */

@@ -74,7 +74,9 @@ struct wm_meta_word {
 
 struct wm_meta_clock {
 	const char *id, *name, *description; /* description NULL: none */
-	const unsigned char *uuid;           /* NULL: none */
+	const unsigned char *uuid;           /* NULL: none, or identity.uid */
+	struct wm_ctf_identity identity;     /* its name is `name` */
+	struct wm_ctf_identity origin;       /* only CTF 2 has origins other than the epoch */
 	uint64_t hz, precision;
 	int64_t seconds, cycles;
 	bool is_epoch;

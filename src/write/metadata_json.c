@@ -439,9 +439,29 @@ static void metadata_json_trace_class(struct wm_text *t, const struct wm_meta_tr
 	wm_text_str(t, "}\n");
 }
 
+static void optional_string(struct wm_text *t, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	wm_text_char(t, ',');
+	key_string(t, key, value);
+}
+
+static void metadata_json_origin(struct wm_text *t, const struct wm_meta_clock *c)
+{
+	if (c->is_epoch) {
+		wm_text_str(t, ",\"origin\":\"unix-epoch\"");
+	} else if (c->origin.uid) {
+		wm_text_str(t, ",\"origin\":{");
+		key_string(t, "name", c->origin.name ? c->origin.name : "");
+		optional_string(t, "namespace", c->origin.space);
+		optional_string(t, "uid", c->origin.uid);
+		wm_text_char(t, '}');
+	}
+}
+
 static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_clock *c)
 {
-	static const char origin[] = ",\"origin\":\"unix-epoch\"";
 	__int128 hz = c->hz ? c->hz : 1, cycles = c->cycles % hz;
 	uint64_t seconds = (uint64_t)c->seconds + (uint64_t)(c->cycles / hz);
 
@@ -452,23 +472,21 @@ static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_cl
 	}
 	wm_text_str(t, RECORD_SEPARATOR "{\"type\":\"clock-class\",");
 	key_string(t, "id", c->id);
-	wm_text_char(t, ',');
-	key_string(t, "name", c->name);
+	optional_string(t, "namespace", c->identity.space);
+	optional_string(t, "name", c->name);
+	optional_string(t, "uid", c->identity.uid);
 	if (c->uuid) {
 		wm_text_char(t, ',');
 		uid(t, c->uuid);
 	}
-	if (c->description) {
-		wm_text_char(t, ',');
-		key_string(t, "description", c->description);
-	}
+	optional_string(t, "description", c->description);
 	if (c->precision)
 		wm_text_f(t, ",\"precision\":%llu", (unsigned long long)c->precision);
-	if (c->is_epoch && !c->rate_first)
-		wm_text_str(t, origin);
+	if (!c->rate_first)
+		metadata_json_origin(t, c);
 	wm_text_f(t, ",\"frequency\":%llu", (unsigned long long)c->hz);
-	if (c->is_epoch && c->rate_first)
-		wm_text_str(t, origin);
+	if (c->rate_first)
+		metadata_json_origin(t, c);
 	wm_text_f(t, ",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
 		  (long long)seconds, (unsigned long long)cycles);
 }

@@ -346,10 +346,17 @@ static void metadata_tsdl_uuid(struct wm_text *t, const unsigned char *bytes)
 	wm_text_str(t, "\";\n");
 }
 
+static bool is_uuid(const char *s)
+{
+	return s && strlen(s) == 36 && strspn(s, "0123456789abcdefABCDEF-") == 36;
+}
+
 static void metadata_tsdl_clock_block(struct wm_text *t, const struct wm_meta_clock *c)
 {
 	wm_text_f(t, "clock {\n\tname = %s;\n", c->id);
 	metadata_tsdl_uuid(t, c->uuid);
+	if (!c->uuid && is_uuid(c->identity.uid))
+		wm_text_f(t, "\tuuid = \"%s\";\n", c->identity.uid);
 	if (c->description) {
 		wm_text_str(t, "\tdescription = ");
 		metadata_tsdl_quoted(t, c->description);

@@ -59,6 +59,7 @@ static const struct wm_option options[] = {
      .help = "format to write; auto: by OUT's name",
      TO(CHOICE, to)},
     WM_ASKED_INPUT(struct wm_convert_values, asked),
+    WM_ASKED_CORRELATE(struct wm_convert_values, asked),
     {.name = "force", .letter = 'f', .help = "replace OUT if it exists", TO(FLAG, force)},
     {.name = "split-size",
      .argument = "SIZE",

@@ -228,6 +228,8 @@ static int convert_opened(struct converting *c)
 
 	v->asked.select.hidden = v->all;
 	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
+	if (!status && !(c->format->ops && c->format->ops->keeps_clocks))
+		status = wm_input_set_check_clocks(&c->in, "convert", v->asked.correlate);
 	if (!status)
 		status = refuse_inputs(v, &c->in);
 	if (!status)

@@ -49,6 +49,7 @@ static int cmd_print_run(void *values, int nr_args, char **args)
 
 static const struct wm_option options[] = {
     WM_ASKED_INPUT(struct wm_print_values, asked),
+    WM_ASKED_CORRELATE(struct wm_print_values, asked),
     {.name = "format",
      .argument = "FORMAT",
      .choices = "waymark|babeltrace|perf|json|jsonl|csv",

@@ -48,7 +48,9 @@ static int printing_write_all(void *sink, const char *bytes, size_t count)
 
 static int printing_open_all(struct printing *p)
 {
-	return wm_input_set_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
+	int status = wm_input_set_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
+
+	return status ? status : wm_input_set_check_clocks(&p->in, "print", p->v->asked.correlate);
 }
 
 static void close_all(struct printing *p)

@@ -90,14 +90,11 @@ const struct wm_ctf_metadata *wm_cx_source_metadata(const struct wm_cx_folder *f
 static const char implicit_clock[] = "default";
 
 /* Returns the clock's id in the folder's list of clocks. */
-static const char *clock_id(const struct wm_cx_folder *f, const struct wm_trace_clock *c)
+static const char *clock_id(const struct wm_ctf_stream_plan *plan, const struct wm_trace_clock *c)
 {
-	const struct wm_ctf_metadata *m = wm_cx_source_metadata(f);
+	const char *id = plan ? wm_ctf_class_clock_id(plan) : c->name;
 
-	for (uint32_t i = 0; m && i < m->nr_clocks; i++)
-		if (!strcmp(m->clocks[i].name, c->name) && m->clocks[i].hz == c->hz)
-			return m->clocks[i].id;
-	return m ? implicit_clock : c->name;
+	return id ? id : implicit_clock;
 }
 
 static bool uses_implicit(const struct wm_cx_folder *f)
@@ -128,7 +125,9 @@ static bool ctf_clock(const struct wm_cx_folder *f, const struct wm_ctf_metadata
 				      .precision = c->precision,
 				      .seconds = c->offset_seconds,
 				      .cycles = c->offset_cycles,
-				      .is_epoch = c->absolute};
+				      .is_epoch = c->absolute,
+				      .identity = c->identity,
+				      .origin = c->origin};
 	return true;
 }
 
@@ -267,7 +266,7 @@ static int class_get(struct wm_cx_folder *f, uint64_t id, const struct wm_ctf_st
 				  .id_bytes = !plan && t->nr_types > SHORT_IDS ? 8 : 2};
 	c->events_end = &c->events;
 	if (clock)
-		c->clock_id = clock_id(f, clock);
+		c->clock_id = clock_id(plan, clock);
 	*ret = *end = c;
 	return plan ? take_plan(c) : 0;
 }

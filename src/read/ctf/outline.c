@@ -40,6 +40,11 @@ uint64_t wm_ctf_class_id(const struct wm_ctf_stream_plan *c)
 	return c->class->id;
 }
 
+const char *wm_ctf_class_clock_id(const struct wm_ctf_stream_plan *c)
+{
+	return c->clock_id;
+}
+
 const struct wm_trace_clock *wm_ctf_class_clock(const struct wm_ctf_stream_plan *c)
 {
 	return c->clock;

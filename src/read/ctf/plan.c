@@ -11,6 +11,7 @@
 #include "read/ctf/compile.h"
 #include "read/ctf/item_type.h"
 #include "read/ctf/own.h"
+#include "trace/clock_origin.h"
 #include "trace/trace_layout.h"
 
 #define NONE            UINT32_MAX
@@ -54,10 +55,34 @@ static bool ctf_plan_is_epoch(const struct wm_ctf_metadata *m, const struct wm_c
 			       !strncmp(tracer->text, "lttng-", 6));
 }
 
+/* Describes what the clock counts from. One without identity is a clock of its metadata only. */
+static const char *ctf_plan_origin(struct wm_trace *t, const struct wm_ctf_metadata *m,
+				   const struct wm_ctf_clock *c, const char *where)
+{
+	const struct wm_ctf_identity metadata = {t->path, c->id, where};
+	const struct wm_ctf_identity *i = c->origin.uid     ? &c->origin
+					  : c->identity.uid ? &c->identity
+							    : &metadata;
+	struct wm_text text;
+	const char *copy;
+
+	if (ctf_plan_is_epoch(m, c))
+		return WM_ORIGIN_EPOCH;
+	wm_text_init(&text);
+	wm_text_f(&text, "%s\t%s\t%s\t%s",
+		  i == &metadata      ? "metadata"
+		  : i == &c->identity ? "clock"
+				      : "origin",
+		  i->space ? i->space : "", i->name ? i->name : "", i->uid);
+	copy = text.failed ? NULL : wm_arena_copy(&t->arena, text.data, text.bytes);
+	wm_text_done(&text);
+	return copy;
+}
+
 static bool same_clock(const struct wm_trace_clock *a, const struct wm_trace_clock *b)
 {
 	return !strcmp(a->name, b->name) && a->hz == b->hz && a->offset_ns == b->offset_ns &&
-	       a->rest == b->rest && a->is_epoch == b->is_epoch;
+	       a->rest == b->rest && a->is_epoch == b->is_epoch && !strcmp(a->origin, b->origin);
 }
 
 static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
@@ -87,7 +112,10 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	    .rest = (uint64_t)rest,
 	    .error_ns = UINT64_MAX,
 	    .is_epoch = ctf_plan_is_epoch(m, from) && offset,
+	    .origin = ctf_plan_origin(t, m, from, diag && diag->where ? diag->where : ""),
 	};
+	if (!c->origin)
+		return no_memory(diag);
 	/* Traces with equal clocks share one. */
 	for (uint32_t i = 0; i < t->nr_clocks; i++) {
 		if (same_clock(t->clocks[i], c)) {
@@ -101,11 +129,11 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 
 /*
  * Makes one wm_trace_clock for each clock in use. `made` is indexed like the metadata's clocks; its
- * last element is the implicit clock.
+ * last element is the implicit clock. Sets clock and clock_id of the stream.
  */
 static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 			       const struct wm_ctf_stream *s, const struct wm_trace_clock **made,
-			       const struct wm_trace_clock **ret, struct wm_diag *diag)
+			       struct wm_ctf_stream_plan *ret, struct wm_diag *diag)
 {
 	static const struct wm_ctf_clock implicit = {
 	    .id = "default", .name = "default", .hz = IMPLICIT_HZ};
@@ -114,7 +142,6 @@ static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler 
 	const struct wm_ctf_clock *from = &implicit;
 	uint32_t i = m->nr_clocks;
 
-	*ret = NULL;
 	if (!c->clock || !name || (!name[0] && m->nr_clocks > 1))
 		return 0;
 	if (name[0] || m->nr_clocks) {
@@ -132,7 +159,8 @@ static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler 
 		if (err)
 			return err;
 	}
-	*ret = made[i];
+	ret->clock = made[i];
+	ret->clock_id = from == &implicit ? NULL : from->id;
 	return 0;
 }
 
@@ -299,7 +327,7 @@ static int ctf_plan_stream(struct wm_trace *t, struct wm_ctf_compiler *c,
 	c->ids_in_events = false;
 	b.event_header = compile(c, p, WM_CTF_EVENT_HEADER, s->event_header, &body);
 	b.event_context = compile(c, p, WM_CTF_STREAM_EVENT_CONTEXT, s->event_context, &body);
-	err = c->err ? c->err : ctf_plan_find_clock(t, c, s, clocks, &p->clock, c->diag);
+	err = c->err ? c->err : ctf_plan_find_clock(t, c, s, clocks, p, c->diag);
 	if (!err)
 		events(t, c, p, &b, list, &body);
 	if (!err)

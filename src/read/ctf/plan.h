@@ -170,6 +170,7 @@ struct wm_ctf_stream_plan {
 	bool has[WM_CTF_SLOT_OTHERS];       /* slots that are filled by a field */
 	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* size of that field */
 	const struct wm_trace_clock *clock; /* NULL: the events have no time */
+	const char *clock_id;               /* in the metadata; NULL: it has no such clock */
 	const struct wm_member *uuid;       /* member of the packet header, or NULL */
 	struct wm_ctf_quick quick;
 	bool ids_in_events; /* pid, tid or cpu are in the contexts of events */

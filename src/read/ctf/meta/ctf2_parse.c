@@ -247,6 +247,16 @@ static void ctf2_parse_trace_class(struct ctf2 *p, json_t *f)
 	p->m->packet_header = ctf2_parse_scope(p, f, "packet-header-field-class");
 }
 
+/* An identity needs a name and a uid. */
+static struct wm_ctf_identity identity(struct ctf2 *p, json_t *object)
+{
+	struct wm_ctf_identity i = {wm_ctf2_text(p, object, "namespace"),
+				    wm_ctf2_text(p, object, "name"),
+				    wm_ctf2_text(p, object, "uid")};
+
+	return i.name && i.uid ? i : (struct wm_ctf_identity){0};
+}
+
 static void ctf2_parse_clock_class(struct ctf2 *p, json_t *f)
 {
 	json_t *offset = json_object_get(f, "offset-from-origin");
@@ -265,6 +275,9 @@ static void ctf2_parse_clock_class(struct ctf2 *p, json_t *f)
 	c.offset_seconds = ctf2_signed(p, offset, "seconds", 0);
 	c.offset_cycles = (int64_t)wm_ctf2_unsigned(p, offset, "cycles", 0, INT64_MAX);
 	c.absolute = json_is_string(origin) && !strcmp(json_string_value(origin), "unix-epoch");
+	c.identity = identity(p, f);
+	if (json_is_object(origin))
+		c.origin = identity(p, origin);
 	if (!c.id || !c.hz)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
 	if (origin && !c.absolute && !json_is_object(origin))

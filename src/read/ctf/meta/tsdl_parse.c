@@ -414,6 +414,8 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 
 	if (!strcmp(name, "name"))
 		ok = tsdl_text(p, v, name, &c->name);
+	else if (!strcmp(name, "uuid"))
+		ok = tsdl_text(p, v, name, &c->identity.uid);
 	else if (!strcmp(name, "description"))
 		ok = tsdl_text(p, v, name, &c->description);
 	else if (!strcmp(name, "freq"))
