@@ -2,7 +2,8 @@
 /* item.c - properties of single values; see item.h. */
 #include "event/item.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *i)
@@ -10,6 +11,29 @@ bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 	if (t->kind == WM_TYPE_SIGNED)
 		return i->s >= l->low && i->s <= l->high;
 	return i->u >= (uint64_t)l->low && i->u <= (uint64_t)l->high;
+}
+
+static int item_by_name(const void *a, const void *b)
+{
+	const struct wm_type_label *const *x = a, *const *y = b;
+	int order = strcmp((*x)->name, (*y)->name);
+
+	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+bool wm_type_link_labels(struct wm_type_label *labels, uint32_t nr)
+{
+	struct wm_type_label **sorted = calloc(nr + (size_t)1, sizeof(struct wm_type_label *));
+
+	for (uint32_t i = 0; sorted && i < nr; i++)
+		sorted[i] = &labels[i];
+	if (sorted)
+		qsort(sorted, nr, sizeof(struct wm_type_label *), item_by_name);
+	for (uint32_t i = 1; sorted && i < nr; i++)
+		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
+			sorted[i]->twin = (uint32_t)(sorted[i - 1] - labels) + 1;
+	free(sorted);
+	return sorted;
 }
 
 static int64_t lesser(int64_t a, int64_t b)

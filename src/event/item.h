@@ -47,6 +47,7 @@ struct wm_type_label {
 	const char *name;
 	/* Bounds of a range, as unsigned numbers when the type is unsigned; ranges may overlap. */
 	int64_t low, high;
+	uint32_t twin; /* 1 + index of the previous label of that name; 0: none, or not linked */
 };
 
 struct wm_type;
@@ -105,6 +106,9 @@ enum wm_part {
 /* Whether the value is in the label's range. For types with is_enum. */
 bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *value);
+
+/* Sets `twin` of all labels of a type. False: out of memory. */
+bool wm_type_link_labels(struct wm_type_label *labels, uint32_t nr);
 
 /*
  * Gets the part of the label's range that exists: the values that the type can have, or the bits.

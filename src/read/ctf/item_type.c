@@ -57,11 +57,12 @@ static bool item_type_labels(struct wm_ctf_metadata *m, const struct wm_ctf_type
 		return true;
 	list = wm_arena_array(&m->arena, t->nr_labels, sizeof(*list));
 	for (uint32_t i = 0; list && i < t->nr_labels; i++)
-		list[i] = (struct wm_type_label){t->labels[i].name, t->labels[i].range.low,
-						 t->labels[i].range.high};
+		list[i] = (struct wm_type_label){.name = t->labels[i].name,
+						 .low = t->labels[i].range.low,
+						 .high = t->labels[i].range.high};
 	s->labels = list;
 	s->nr_labels = t->nr_labels;
-	return list;
+	return list && wm_type_link_labels(list, t->nr_labels);
 }
 
 static const struct wm_type *item_type_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t);

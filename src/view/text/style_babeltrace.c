@@ -163,10 +163,11 @@ static bool babeltrace_labels(const struct wm_type *t, const struct wm_type_labe
 /* Returns whether the same label was printed before, for another range that contains the value. */
 static bool babeltrace_told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
-	for (uint32_t j = 0; j < k; j++)
-		if (!strcmp(t->labels[j].name, t->labels[k].name) &&
-		    babeltrace_labels(t, &t->labels[j], i))
+	while (t->labels[k].twin) {
+		k = t->labels[k].twin - 1;
+		if (babeltrace_labels(t, &t->labels[k], i))
 			return true;
+	}
 	return false;
 }
 
