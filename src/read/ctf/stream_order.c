@@ -130,15 +130,25 @@ static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
 	return (now - before) & (bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
+/*
+ * Returns whether a number that differs by `n` from the previous one follows it. A difference of
+ * half the numbers or more means that they began anew.
+ */
+static bool is_ahead(uint64_t n, uint8_t bits)
+{
+	return n < UINT64_C(1) << ((bits && bits < 64 ? bits : 64) - 1);
+}
+
 static int stream_order_add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t count,
 				 bool packets, int64_t begin, int64_t end)
 {
+	/* A packet without times may begin and end at any. */
 	struct wm_trace_loss loss = {
 	    .stream = at->file->stream.index,
 	    .count = count,
 	    .packets = packets,
-	    .begin_ns = begin,
-	    .end_ns = end,
+	    .begin_ns = begin == INT64_MAX ? INT64_MIN : begin,
+	    .end_ns = end == INT64_MIN ? INT64_MAX : end,
 	    .cause = "",
 	};
 
@@ -166,7 +176,7 @@ static int stream_order_losses(struct wm_trace *t, const struct wm_ctf_found *be
 	}
 	if (!err && before && p->has[WM_CTF_SEQUENCE_NUMBER]) {
 		n = difference(before->sequence, now->sequence, p->bits[WM_CTF_SEQUENCE_NUMBER]);
-		if (n > 1 && now->sequence > before->sequence)
+		if (n > 1 && is_ahead(n, p->bits[WM_CTF_SEQUENCE_NUMBER]))
 			err =
 			    stream_order_add_loss(t, now, n - 1, true, since, now->packet.begin_ns);
 	}

@@ -178,13 +178,16 @@ static void test_losses(void **state)
 	put_packets(&tree, "s_0", packets, 2);
 	put_packets(&tree, "s_1", packets + 2, 1);
 	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
-	assert_int_equal(t->nr_losses, 2);
+	assert_int_equal(t->nr_losses, 3);
 	assert_int_equal(t->losses[0].count, 250); /* lost before the first packet */
 	assert_int_equal(t->losses[0].begin_ns, INT64_MIN);
 	assert_int_equal(t->losses[1].count, 10);
 	assert_int_equal(t->losses[1].begin_ns, 20);
 	assert_int_equal(t->losses[1].end_ns, 40);
 	assert_false(t->losses[1].packets);
+	assert_true(t->losses[2].packets);
+	assert_int_equal(t->losses[2].count, 2); /* packets 0 and 1, after 255 */
+	assert_int_equal(t->losses[2].begin_ns, 40);
 	assert_int_equal(t->packets[1].lost, 10);
 	assert_int_equal(t->begin_ns, 10);
 	assert_int_equal(t->end_ns, 70);
@@ -192,16 +195,18 @@ static void test_losses(void **state)
 	drop_tree(&tree);
 }
 
+/* Packets 4 and 5 are lost; after the last one the numbers begin anew. */
 static void test_lost_packets(void **state)
 {
-	static const struct packet packets[] = {{1, 10, 20, 3, 0, 0}, {1, 30, 40, 6, 0, 35}};
+	static const struct packet packets[] = {
+	    {1, 10, 20, 3, 0, 0}, {1, 30, 40, 6, 0, 35}, {1, 50, 60, 2, 0, 55}};
 	const char *metadata = METADATA("");
 	struct wm_trace *t;
 	struct tree tree;
 
 	make_tree(&tree);
 	put(&tree, "metadata", metadata, strlen(metadata));
-	put_packets(&tree, "s", packets, 2);
+	put_packets(&tree, "s", packets, 3);
 	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_losses, 1);
 	assert_true(t->losses[0].packets);
@@ -209,6 +214,33 @@ static void test_lost_packets(void **state)
 	assert_int_equal(t->losses[0].begin_ns, 20);
 	assert_int_equal(t->losses[0].end_ns, 30);
 	assert_int_equal(t->packets[0].nr_events, 0);
+	wm_trace_close(t);
+	drop_tree(&tree);
+}
+
+/* The time of a loss between packets without times is unknown. */
+static void test_losses_without_times(void **state)
+{
+	static const char metadata[] =
+	    "/* CTF 1.8 */ typealias integer { size = 8; } := u8; trace { major = 1; minor = 8;"
+	    "byte_order = le; }; stream { packet.context := struct { u8 packet_size; u8 "
+	    "content_size;"
+	    "u8 packet_seq_num; u8 events_discarded; }; };"
+	    "event { name = \"e\"; fields := struct { u8 a; }; };";
+	static const unsigned char data[] = {40, 40, 0, 0, 7, 40, 40, 3, 5, 8};
+	struct wm_trace *t;
+	struct tree tree;
+
+	make_tree(&tree);
+	put(&tree, "metadata", metadata, strlen(metadata));
+	put(&tree, "s", data, sizeof(data));
+	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
+	assert_int_equal(t->nr_losses, 2);
+	for (uint32_t i = 0; i < t->nr_losses; i++) {
+		assert_int_equal(t->losses[i].count, t->losses[i].packets ? 2 : 5);
+		assert_true(t->losses[i].begin_ns == INT64_MIN);
+		assert_true(t->losses[i].end_ns == INT64_MAX);
+	}
 	wm_trace_close(t);
 	drop_tree(&tree);
 }
@@ -386,6 +418,7 @@ int main(void)
 	    cmocka_unit_test(test_chunks_and_doubles),
 	    cmocka_unit_test(test_losses),
 	    cmocka_unit_test(test_lost_packets),
+	    cmocka_unit_test(test_losses_without_times),
 	    cmocka_unit_test(test_damage_between_packets),
 	    cmocka_unit_test(test_quirks),
 	    cmocka_unit_test(test_streams_without_instance),
