@@ -198,6 +198,6 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 		run -0 "$waymark" $verb seeds/ctf-2/little
 		[[ "$output" == *"the trace has no events"* ]]
 	done
-	run -4 "$waymark" print seeds/ctf-2/little
+	run -0 "$waymark" print seeds/ctf-2/little # nothing was asked for that could fail to match
 	[[ "$output" == *"the trace has no events"* ]]
 }

@@ -164,11 +164,11 @@ static int print_opened(struct printing *p)
 
 static int printing_finish(struct printing *p, int status)
 {
+	bool asks = p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end;
+
 	if (!status && !p->nr_events && !p->v->follow) {
-		wm_say(p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end
-			   ? "no event matches"
-			   : "the trace has no events");
-		status = WM_EXIT_NO_MATCH;
+		wm_say(asks ? "no event matches" : "the trace has no events");
+		status = asks ? WM_EXIT_NO_MATCH : WM_EXIT_DONE;
 	}
 	return wm_input_set_report_missing(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
