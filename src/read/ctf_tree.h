@@ -21,7 +21,7 @@
 
 #define WM_CTF_METADATA_MAX (64u << 20)  /* limit of bytes of a metadata file */
 #define WM_CTF_MEMORY_MAX   (512u << 20) /* limit of bytes of its tree */
-#define WM_CTF_DEPTH_MAX    48u          /* limit of nested types */
+#define WM_CTF_DEPTH_MAX    300u         /* limit of nested types */
 #define WM_CTF_WALK_MAX     (1u << 22)   /* limit of fields in all scopes, aliases expanded */
 #define WM_CTF_TEXT_MAX     65536u       /* limit of bytes of a string or name */
 #define WM_CTF_MEMBERS_MAX  65536u       /* limit of members of a structure or variant */
@@ -178,8 +178,9 @@ struct wm_ctf_metadata {
 	struct wm_arena arena;
 	uint32_t major, minor;
 	uint8_t order; /* byte order of NATIVE types */
-	bool has_uuid;
+	bool has_uuid; /* of the trace; in CTF 2, of the metadata */
 	unsigned char uuid[16];
+	const char *trace_uid;             /* CTF 2: of the trace; or NULL */
 	struct wm_ctf_type *packet_header; /* NULL when absent */
 	uint32_t nr_env, nr_clocks, nr_streams, nr_events;
 	struct wm_ctf_pair *env;

@@ -86,8 +86,9 @@ struct wm_trace_word {
 
 /* One of the traces in a folder whose traces were opened together as one. */
 struct wm_trace_origin {
-	const char *name; /* folder of this trace, relative to the path that was opened */
-	const char *uuid; /* as text, or NULL */
+	const char *name;       /* folder of this trace, relative to the path that was opened */
+	const char *uuid;       /* as text; equal in all parts of a trace; NULL: unknown */
+	const char *shown_uuid; /* the UUID that the trace itself has, or NULL */
 	uint32_t nr_words;
 	/* properties of this trace: hostname, procname, vpid... */
 	const struct wm_trace_word *words;

@@ -177,11 +177,71 @@ static void test_slots_of_events(void **state)
 	folder_done(&f);
 }
 
+/* In CTF 2 the UUID of the metadata is not that of the trace. */
+static void test_uuids(void **state)
+{
+	static const char metadata[] =
+	    "\x1e{\"type\":\"preamble\",\"version\":2,\"uuid\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,"
+	    "15,"
+	    "16]}\x1e{\"type\":\"trace-class\"%s}\x1e{\"type\":\"data-stream-class\"}" EVENT(
+		0, M("a", UINT8));
+	static const char *const uids[] = {"", ",\"uid\":\"mine\""};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wm_diag diag = {.offset = -1};
+		struct wm_trace *t;
+		struct folder f;
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text), metadata, uids[i]);
+		folder_init(&f, text, "a", 1);
+		assert_int_equal(wm_read_open(f.path, &t, &diag), 0);
+		assert_string_equal(t->streams[0]->origin->uuid,
+				    "01020304-0506-0708-090a-0b0c0d0e0f10");
+		if (i)
+			assert_string_equal(t->streams[0]->origin->shown_uuid, "mine");
+		else
+			assert_null(t->streams[0]->origin->shown_uuid);
+		wm_trace_close(t);
+		folder_done(&f);
+	}
+}
+
+/* 256 structures in each other, and a name of 5000 letters. */
+static void test_deep_and_long(void **state)
+{
+	struct wm_text t, got, name;
+	struct folder f;
+
+	wm_text_init(&t);
+	wm_text_init(&name);
+	for (int i = 0; i < 5000; i++)
+		wm_text_char(&name, 'n');
+	wm_text_char(&name, 0);
+	wm_text_f(&t, HEAD("le") U8 "typealias u8 := %s; event { fields := struct { ", name.data);
+	for (int i = 0; i < 256; i++)
+		wm_text_str(&t, "struct { ");
+	wm_text_f(&t, "%s x;", name.data);
+	for (int i = 0; i < 256; i++)
+		wm_text_str(&t, "} s;");
+	wm_text_str(&t, " }; };");
+	wm_text_char(&t, 0);
+	folder_init(&f, t.data, "a", 1);
+	read_all(f.path, NULL, &got);
+	assert_non_null(strstr(got.data, "s=(s=(s=(x=97)))"));
+	wm_text_done(&t);
+	wm_text_done(&got);
+	wm_text_done(&name);
+	folder_done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_slots_of_events),
+	    cmocka_unit_test(test_uuids),
+	    cmocka_unit_test(test_deep_and_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,8 @@ static int ctf_open_words(struct wm_trace *t, struct wm_ctf_folder *f)
 	f->origin.words = list;
 	f->origin.nr_words = err ? 0 : m->nr_env;
 	f->origin.uuid = uuid_text(t, m);
+	/* In CTF 2 that is the UUID of the metadata. */
+	f->origin.shown_uuid = m->major == 2 ? m->trace_uid : f->origin.uuid;
 	return err;
 }
 

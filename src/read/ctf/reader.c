@@ -189,7 +189,8 @@ static int keep_head(struct wm_packet_reader *r, uint64_t bits)
 {
 	uint64_t bytes = (bits + 7) / 8;
 	unsigned char *copy = realloc(r->head_data, bytes + WM_CTF_SLACK);
-	struct wm_ctf_decoder kept = r->d;
+	const unsigned char *data = r->d.data;
+	struct wm_arena wide = r->d.wide;
 	struct wm_ctf_frame f;
 
 	if (!copy)
@@ -203,8 +204,8 @@ static int keep_head(struct wm_packet_reader *r, uint64_t bits)
 	if (wm_ctf_frame_decode(&r->d, r->plan, &r->head, &r->nr_header, &f) == WM_CTF_NO_MEMORY)
 		return -ENOMEM;
 	r->head_wide = r->d.wide;
-	r->d.data = kept.data;
-	r->d.wide = kept.wide;
+	r->d.data = data;
+	r->d.wide = wide;
 	return 0;
 }
 

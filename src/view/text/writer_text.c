@@ -96,7 +96,7 @@ void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct 
 	const struct wm_stream *s =
 	    l->stream < trace->nr_streams ? trace->streams[l->stream] : NULL;
 	const char *name = s ? wm_trace_stream_word(trace, s, "hostname") : NULL;
-	const char *uuid = s && s->origin ? s->origin->uuid : wm_trace_word(trace, "uuid");
+	const char *uuid = s && s->origin ? s->origin->shown_uuid : wm_trace_word(trace, "uuid");
 	uint64_t n = l->count == UINT64_MAX ? 0 : l->count; /* if unknown, the plural */
 	const char *what =
 	    l->packets ? wm_plural(n, "packet", "packets") : wm_plural(n, "event", "events");

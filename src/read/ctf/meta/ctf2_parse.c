@@ -243,6 +243,7 @@ static void ctf2_parse_trace_class(struct ctf2 *p, json_t *f)
 	if (p->m->nr_streams)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a trace class after a data stream class");
 	p->has_trace = true;
+	p->m->trace_uid = wm_ctf2_text(p, f, "uid");
 	environment(p, f);
 	p->m->packet_header = ctf2_parse_scope(p, f, "packet-header-field-class");
 }

@@ -13,6 +13,7 @@
 
 #define METADATA_MAGIC        0x75d11d57u
 #define METADATA_HEADER_BYTES 37u
+#define METADATA_PMETA_BYTES  44u
 #define RECORD_SEPARATOR      0x1e
 
 static const char signature[] = "/* CTF 1.8";
@@ -26,6 +27,18 @@ static uint32_t load32(const char *at, bool big)
 }
 
 /*
+ * The header of CTF2-PMETA-1.0 has three reserved bytes and its own size in bits after the fields
+ * of CTF 1.8. LTTng wraps CTF 2 in packets of CTF 1.8.
+ */
+static uint32_t header_bytes(const char *head, size_t bytes, bool big)
+{
+	bool is_pmeta = bytes >= METADATA_PMETA_BYTES && head[35] == 2 &&
+			load32(head + 40, big) == 8 * METADATA_PMETA_BYTES;
+
+	return is_pmeta ? METADATA_PMETA_BYTES : METADATA_HEADER_BYTES;
+}
+
+/*
  * Extracts the text of one metadata packet. Its layout: u32 magic, uuid, u32 checksum, u32 content
  * bits, u32 packet bits, u8 compression, encryption, checksum scheme, major, minor, text.
  */
@@ -33,7 +46,7 @@ static int unwrap_one(const char *where, const char *text, size_t bytes, size_t 
 		      char *out, size_t *out_bytes, struct wm_diag *diag)
 {
 	const char *head = text + at;
-	uint32_t content, packet;
+	uint32_t content, packet, header;
 
 	if (bytes - at < METADATA_HEADER_BYTES || load32(head, big) != METADATA_MAGIC)
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at, "not a metadata packet");
@@ -43,17 +56,18 @@ static int unwrap_one(const char *where, const char *text, size_t bytes, size_t 
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at,
 				   "a metadata packet claims %u bytes, %zu are left in the file",
 				   packet, bytes - at);
-	if (content < METADATA_HEADER_BYTES || packet < content)
+	header = header_bytes(head, bytes - at, big);
+	if (content < header || packet < content)
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at,
 				   "a metadata packet of %u bytes claims that %u of them are "
 				   "used; its header alone has %u",
-				   packet, content, METADATA_HEADER_BYTES);
+				   packet, content, header);
 	if (head[32] || head[33] || head[34])
 		return wm_diag_set(
 		    diag, -EBADMSG, where, (int64_t)at + 32,
 		    "compressed, encrypted or checksummed metadata, which is not supported");
-	content -= METADATA_HEADER_BYTES;
-	memcpy(out + *out_bytes, head + METADATA_HEADER_BYTES, content);
+	content -= header;
+	memcpy(out + *out_bytes, head + header, content);
 	*out_bytes += content;
 	return (int)packet;
 }

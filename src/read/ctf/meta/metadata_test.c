@@ -214,7 +214,7 @@ static void test_depth(void **state)
 {
 	static const char open[] = "{\"type\":\"static-length-array\",\"length\":1,"
 				   "\"element-field-class\":";
-	size_t room = 100 * sizeof(open) + 1000, n;
+	size_t room = 400 * sizeof(open) + 1000, n;
 	struct wm_ctf_metadata *m = NULL;
 	char *text = calloc(1, room);
 	struct wm_diag d;
@@ -222,10 +222,10 @@ static void test_depth(void **state)
 	n = (size_t)snprintf(text, room, "%s",
 			     PREAMBLE RS "{\"type\":\"field-class-alias\",\"name\":\"a\","
 					 "\"field-class\":");
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 400; i++)
 		n += (size_t)snprintf(text + n, room - n, "%s", open);
 	n += (size_t)snprintf(text + n, room - n, "\"x\"");
-	for (int i = 0; i < 101; i++)
+	for (int i = 0; i < 401; i++)
 		n += (size_t)snprintf(text + n, room - n, "}");
 	assert_int_equal(wm_ctf_metadata_parse("m", text, n, &m, NULL, &d), -EBADMSG);
 	assert_non_null(strstr(d.sentence, "deep"));
@@ -294,6 +294,47 @@ static void test_mutants(void **state)
 		else
 			assert_true(d.sentence[0] != 0);
 		free(text);
+	}
+}
+
+/* --- packets -------------------------------------------------------------------- */
+
+static void put32(unsigned char *at, uint32_t v, bool big)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (unsigned char)(v >> (big ? 24 - 8 * i : 8 * i));
+}
+
+/* Puts text into a packet of CTF 1.8 (header 37, as LTTng does) or of CTF2-PMETA-1.0 (44). */
+static size_t wrap(unsigned char *out, const char *text, size_t bytes, uint32_t header, bool big)
+{
+	memset(out, 0, header);
+	put32(out, 0x75d11d57, big);
+	put32(out + 24, (uint32_t)(header + bytes) * 8, big);
+	put32(out + 28, (uint32_t)(header + bytes) * 8, big);
+	out[35] = 2;
+	if (header == 44)
+		put32(out + 40, header * 8, big);
+	memcpy(out + header, text, bytes);
+	return header + bytes;
+}
+
+static void test_packets(void **state)
+{
+	size_t half = sizeof(rich) / 2;
+	unsigned char data[sizeof(rich) + 2 * 44];
+
+	for (int i = 0; i < 4; i++) {
+		uint32_t header = i & 1 ? 37 : 44;
+		struct wm_ctf_metadata *m = NULL;
+		struct wm_diag d;
+		size_t n = wrap(data, rich, half, header, i & 2);
+
+		n += wrap(data + n, rich + half, sizeof(rich) - 1 - half, header, i & 2);
+		if (wm_ctf_metadata_parse("m", (char *)data, n, &m, NULL, &d))
+			fail_msg("case %d: %s", i, d.sentence);
+		assert_int_equal(m->nr_events, 1);
+		wm_ctf_metadata_destroy(m);
 	}
 }
 
@@ -370,7 +411,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rich),    cmocka_unit_test(test_wrong),
 	    cmocka_unit_test(test_depth),   cmocka_unit_test(test_large_numbers),
-	    cmocka_unit_test(test_mutants), cmocka_unit_test(test_corpus),
+	    cmocka_unit_test(test_packets), cmocka_unit_test(test_mutants),
+	    cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -352,9 +352,9 @@ static void test_limits(void **state)
 	refuse(repeat(HEAD "event { fields := struct { uint8_t a[", "a.", 1000, "a]; }; };"),
 	       "a path of more than 64 names");
 	/* Types nested through aliases: each is an array of the previous one. */
-	chain = malloc(10000);
+	chain = malloc(20000);
 	at = chain + sprintf(chain, HEAD "typedef uint8_t t0[1];\n");
-	for (int i = 1; i < 200; i++)
+	for (int i = 1; i < 400; i++)
 		at += sprintf(at, "typedef t%d t%d[1];\n", i - 1, i);
 	refuse(chain, "deep");
 	/* Nested types that amount to 2^40 fields must be refused without visiting each field. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "read/ctf/meta/tsdl_int.h"
 
 /* --- names ------------------------------------------------------------------- */
@@ -369,32 +370,33 @@ static bool tsdl_type_is_word(int kind)
  */
 static const char *tsdl_type_words(struct tsdl *p)
 {
-	char text[256];
-	size_t n = 0;
+	struct wm_text text;
+	const char *copy = NULL;
 	bool named = false, any = false;
 
+	wm_text_init(&text);
 	while (tsdl_type_is_word(p->token.kind) || p->token.kind == '*' ||
 	       (p->token.kind == WM_TSDL_NAME && !named && !any)) {
 		const char *word = p->token.kind == '*' ? "*" : p->token.text;
-		size_t bytes = strlen(word);
 
-		if (bytes + 2 > sizeof(text) - n) {
-			(void)wm_tsdl_error(p, "the name of a type is too long");
-			return NULL;
+		if (text.bytes + strlen(word) > WM_CTF_TEXT_MAX) {
+			(void)wm_tsdl_error(p, "the name of a type has more than %u bytes",
+					    WM_CTF_TEXT_MAX);
+			break;
 		}
-		if (n)
-			text[n++] = ' ';
-		memcpy(text + n, word, bytes);
-		n += bytes;
+		wm_text_str(&text, text.bytes ? " " : "");
+		wm_text_str(&text, word);
 		named |= p->token.kind == WM_TSDL_NAME;
 		any |= p->token.kind != WM_TSDL_CONST && p->token.kind != '*';
 		wm_tsdl_advance(p);
 	}
-	if (!n) {
+	if (!text.bytes && !p->lexer.err)
 		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a type");
-		return NULL;
-	}
-	return wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, text, n));
+	else if (!p->lexer.err)
+		copy = wm_tsdl_memory(
+		    p, text.failed ? NULL : wm_arena_copy(&p->m->arena, text.data, text.bytes));
+	wm_text_done(&text);
+	return copy;
 }
 
 static struct wm_ctf_type *tsdl_type_known_alias(struct tsdl *p)
