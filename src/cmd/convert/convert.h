@@ -10,12 +10,16 @@
 #include "export/export.h"
 #include "view/writer.h"
 
-/*
- * The arguments of --to; the first one means that OUT's name determines the format. The last three
- * are the texts in format.c.
- */
-#define WM_CONVERT_CHOICES            "auto" WM_EXPORTERS(WM_CONVERT_CHOICE_) "|jsonl|json|csv"
-#define WM_CONVERT_CHOICE_(name, ops) "|" name
+/* The texts of the view: name, suffixes "x|y" (NULL: none), format. */
+#define WM_CONVERT_TEXTS(TEXT)                                                                     \
+	TEXT("jsonl", ".jsonl|.ndjson", WM_VIEW_JSONL)                                             \
+	TEXT("json", NULL, WM_VIEW_JSON)                                                           \
+	TEXT("csv", ".csv", WM_VIEW_CSV)
+
+/* The arguments of --to; the first one means that OUT's name determines the format. */
+#define WM_CONVERT_CHOICES                                                                         \
+	"auto" WM_EXPORTERS(WM_CONVERT_CHOICE_) WM_CONVERT_TEXTS(WM_CONVERT_CHOICE_)
+#define WM_CONVERT_CHOICE_(name, ...) "|" name
 
 /* A format that convert writes: an exporter, or text of the view. */
 struct wm_convert_format {

@@ -4,11 +4,9 @@
 
 #include "cmd/convert/convert.h"
 
-static const struct wm_convert_format texts[] = {
-    {.name = "jsonl", .suffixes = ".jsonl|.ndjson", .text = WM_VIEW_JSONL},
-    {.name = "json", .text = WM_VIEW_JSON},
-    {.name = "csv", .suffixes = ".csv", .text = WM_VIEW_CSV},
-};
+#define TEXT_ENTRY(named, suffixed, format) {.name = named, .suffixes = suffixed, .text = format},
+
+static const struct wm_convert_format texts[] = {WM_CONVERT_TEXTS(TEXT_ENTRY)};
 
 /* Whether `path` ends with one of the suffixes "x|y". */
 static bool ends_so(const char *path, const char *suffixes)
