@@ -76,3 +76,16 @@ build() {
 	build
 	! stat -c %Y.%y build/build.ninja | cmp -s before - || false
 }
+
+@test "two runs in one build folder have a log each" {
+	install_package
+	build
+	run -0 tools/run-tests build
+	[[ $output != *"Another run"* ]]
+	cp build/meson-logs/testlog.json first
+	run -0 flock build/meson-logs/testlog.lock tools/run-tests build whole
+	[[ $output == *"Another run of tests uses $PWD/build: the log of this one is meson-logs/testlog-2.txt"* ]]
+	[[ $output == *"1 passed, 0 failed, 0 skipped"* ]]
+	cmp first build/meson-logs/testlog.json
+	[ "$(wc -l <build/meson-logs/testlog-2.json)" = 1 ]
+}
