@@ -57,4 +57,7 @@ const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string);
 struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value);
 void wm_ctf2_alias_add(struct ctf2 *p, json_t *fragment);
 
+/* Warns about the properties of an object that CTF 2 does not have. `type`: see ctf2_known.c. */
+void wm_ctf2_check_properties(struct ctf2 *p, const char *type, json_t *object);
+
 #endif

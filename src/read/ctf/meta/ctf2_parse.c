@@ -279,6 +279,12 @@ static void ctf2_parse_clock_class(struct ctf2 *p, json_t *f)
 	c.identity = identity(p, f);
 	if (json_is_object(origin))
 		c.origin = identity(p, origin);
+	wm_ctf2_check_properties(p, "clock origin", origin);
+	wm_ctf2_check_properties(p, "offset-from-origin", offset);
+	if ((uint64_t)c.offset_cycles >= c.hz && c.hz)
+		wm_ctf_warn(p->m, p->offset, p->line,
+			    "clock class '%.60s': the cycles of its offset are a second or more",
+			    c.id ? c.id : "");
 	if (!c.id || !c.hz)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
 	if (origin && !c.absolute && !json_is_object(origin))
@@ -384,6 +390,7 @@ static void fragment(struct ctf2 *p, json_t *f)
 	}
 	for (size_t i = 0; type && i < sizeof(fragments) / sizeof(*fragments); i++) {
 		if (!strcmp(type, fragments[i].type)) {
+			wm_ctf2_check_properties(p, type, f);
 			fragments[i].read(p, f);
 			return;
 		}

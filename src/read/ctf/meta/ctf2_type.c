@@ -68,15 +68,24 @@ static void ctf2_type_roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	    {"packet-sequence-number", WM_CTF_SEQUENCE_NUMBER},
 	    {"event-record-class-id", WM_CTF_EVENT_ID},
 	};
+#define NR_ROLE_NAMES (sizeof(names) / sizeof(*names))
 	json_t *list = json_object_get(v, "roles"), *role;
 	size_t i;
 
+	if (list && !json_is_array(list))
+		wm_ctf_warn(p->m, p->offset, p->line, "'roles' is not an array");
 	json_array_foreach(list, i, role)
 	{
-		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++) {
-			if (json_is_string(role) && !strcmp(json_string_value(role), names[n].name))
-				t->role = (uint8_t)names[n].role;
-		}
+		const char *name = json_string_value(role);
+		size_t n = 0;
+
+		while (n < NR_ROLE_NAMES && (!name || strcmp(name, names[n].name) != 0))
+			n++;
+		if (n < NR_ROLE_NAMES)
+			t->role = (uint8_t)names[n].role;
+		else
+			wm_ctf_warn(p->m, p->offset, p->line, "unknown role '%.60s'",
+				    name ? name : "");
 	}
 	if (t->role && t->is_signed)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a signed number has a role");
@@ -318,6 +327,7 @@ static void ctf2_type_location(struct ctf2 *p, json_t *v, const char *key, struc
 	size_t i, count = json_array_size(path);
 	uint32_t n = 0;
 
+	wm_ctf2_check_properties(p, "field location", place);
 	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
 	for (i = 0; origin && i < WM_CTF_NR_SCOPES; i++) {
 		if (!strcmp(origin, wm_ctf_scope_origins[i]))
@@ -448,6 +458,8 @@ static void ctf2_type_members(struct ctf2 *p, json_t *list, struct wm_ctf_type *
 
 		if (!class)
 			return;
+		wm_ctf2_check_properties(
+		    p, t->kind == WM_CTF_STRUCT ? "structure member" : "variant option", one);
 		m->name = wm_ctf2_text(p, one, "name");
 		if (!m->name && t->kind == WM_CTF_STRUCT)
 			(void)wm_ctf2_fail(p, -EBADMSG, "a member without a name");
@@ -645,6 +657,7 @@ struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value)
 		if (!t)
 			return NULL;
 		t->line = p->line;
+		wm_ctf2_check_properties(p, name, value);
 		p->depth++;
 		classes[i].read(p, value, t);
 		p->depth--;

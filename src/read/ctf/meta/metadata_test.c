@@ -297,6 +297,43 @@ static void test_mutants(void **state)
 	}
 }
 
+/* --- warnings ------------------------------------------------------------------- */
+
+static void test_warnings(void **state)
+{
+	static const struct {
+		const char *text, *warning;
+	} cases[] = {
+	    {PREAMBLE RS "{\"type\":\"trace-class\",\"envronment\":{}}\n",
+	     "unknown property 'envronment' of a trace-class"},
+	    {PREAMBLE RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":10,"
+			 "\"offset-from-origin\":{\"cycles\":10}}\n",
+	     "a second or more"},
+	    {PREAMBLE RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":10,"
+			 "\"offset-from-origin\":{\"cylces\":1}}\n",
+	     "'cylces' of an offset-from-origin"},
+	    {EVENT(MEMBER("a", NUMBER("unsigned", "\"algnment\":8"))),
+	     "'algnment' of a fixed-length-unsigned-integer"},
+	    {EVENT(MEMBER("a", NUMBER("unsigned", "\"roles\":[\"magic\"]"))),
+	     "unknown role 'magic'"},
+	    {EVENT(MEMBER("a", NUMBER("unsigned", "\"roles\":\"x\""))), "'roles' is not an array"},
+	    {EVENT("{\"name\":\"a\",\"field-class\":" U8 ",\"x\":1}"), "'x' of a structure member"},
+	    {EVENT(MEMBER("a", NUMBER("unsigned", "\"attributes\":{\"x\":1}"))), ""},
+	};
+
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct wm_ctf_metadata *m = NULL;
+		struct wm_diag d;
+
+		if (wm_ctf_metadata_parse("m", cases[i].text, strlen(cases[i].text), &m, NULL, &d))
+			fail_msg("case %zu: %s", i, d.sentence);
+		assert_int_equal(m->nr_warnings, cases[i].warning[0] ? 1 : 0);
+		if (m->nr_warnings && !strstr(m->warnings[0].sentence, cases[i].warning))
+			fail_msg("case %zu: %s", i, m->warnings[0].sentence);
+		wm_ctf_metadata_destroy(m);
+	}
+}
+
 /* --- packets -------------------------------------------------------------------- */
 
 static void put32(unsigned char *at, uint32_t v, bool big)
@@ -411,8 +448,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rich),    cmocka_unit_test(test_wrong),
 	    cmocka_unit_test(test_depth),   cmocka_unit_test(test_large_numbers),
-	    cmocka_unit_test(test_packets), cmocka_unit_test(test_mutants),
-	    cmocka_unit_test(test_corpus),
+	    cmocka_unit_test(test_packets), cmocka_unit_test(test_warnings),
+	    cmocka_unit_test(test_mutants), cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,9 @@ bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret)
 /* --- blocks: "name = value;", "name := type;", declarations ------------------------ */
 
 struct block {
+	const char *name;
+	/* Attributes and types that the block can have, a space after each; NULL: any. */
+	const char *known;
 	/* Handles an attribute. Returns true for unknown names, which are allowed. */
 	bool (*value)(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data);
 	/*
@@ -247,9 +250,41 @@ static bool left_side(struct tsdl *p, const char **ret)
 	return wm_tsdl_accept(p, WM_TSDL_STRING) || wm_tsdl_path(p, NULL, ret);
 }
 
+/* The names in a block, to find those that are given twice. */
+struct block_names {
+	uint32_t nr;
+	const char *at[64]; /* further ones are not checked */
+};
+
+static bool block_knows(const char *known, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *known; known += strcspn(known, " ") + 1)
+		if (!strncmp(known, name, n) && known[n] == ' ')
+			return true;
+	return false;
+}
+
+static void block_check_name(struct tsdl *p, const struct block *b, struct block_names *names,
+			     const char *name)
+{
+	for (uint32_t i = 0; i < names->nr; i++)
+		if (!strcmp(names->at[i], name))
+			wm_ctf_warn(p->m, p->token.offset, p->token.line,
+				    "'%.60s' is given twice in a block '%s'", name, b->name);
+	if (names->nr < sizeof(names->at) / sizeof(names->at[0]))
+		names->at[names->nr++] = name;
+	if (b->known && !block_knows(b->known, name))
+		wm_ctf_warn(p->m, p->token.offset, p->token.line,
+			    "unknown attribute '%.60s' of a block '%s'", name, b->name);
+}
+
 /* Parses a block whose keyword was read already. Returns false after an error. */
 static bool tsdl_parse_block(struct tsdl *p, const struct block *b, void *data)
 {
+	struct block_names names = {.nr = 0};
+
 	if (!wm_tsdl_expect(p, '{', "'{'"))
 		return false;
 	wm_tsdl_scope_open(p);
@@ -263,6 +298,7 @@ static bool tsdl_parse_block(struct tsdl *p, const struct block *b, void *data)
 		}
 		if (!left_side(p, &name))
 			break;
+		block_check_name(p, b, &names, name);
 		if (wm_tsdl_accept(p, WM_TSDL_ASSIGN))
 			block_type(p, b, name, data);
 		else if (wm_tsdl_expect(p, '=', "'=' or ':='") && wm_tsdl_value(p, &v) &&
@@ -350,7 +386,8 @@ static struct wm_ctf_type **trace_type(const char *name, void *data)
 
 static void trace_block(struct tsdl *p)
 {
-	static const struct block b = {trace_value, trace_type};
+	static const struct block b = {"trace", "major minor uuid byte_order packet.header ",
+				       trace_value, trace_type};
 
 	if (p->has_trace)
 		(void)wm_tsdl_error(p, "a second trace block");
@@ -402,7 +439,7 @@ static bool env_value(struct tsdl *p, const char *name, const struct wm_tsdl_val
 
 static void env_block(struct tsdl *p)
 {
-	static const struct block b = {env_value, NULL};
+	static const struct block b = {"env", NULL, env_value, NULL};
 
 	(void)tsdl_parse_block(p, &b, NULL);
 }
@@ -433,7 +470,9 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 
 static void tsdl_parse_clock_block(struct tsdl *p)
 {
-	static const struct block b = {clock_value, NULL};
+	static const struct block b = {
+	    "clock", "name uuid description freq precision offset_s offset absolute ", clock_value,
+	    NULL};
 	struct wm_ctf_clock c = {.hz = WM_NS_PER_SECOND};
 
 	if (!tsdl_parse_block(p, &b, &c))
@@ -474,7 +513,8 @@ static struct wm_ctf_type **stream_type(const char *name, void *data)
 
 static void stream_block(struct tsdl *p)
 {
-	static const struct block b = {stream_value, stream_type};
+	static const struct block b = {"stream", "id packet.context event.header event.context ",
+				       stream_value, stream_type};
 	struct wm_ctf_stream s = {0};
 
 	if (tsdl_parse_block(p, &b, &s))
@@ -518,7 +558,7 @@ static struct wm_ctf_type **tsdl_parse_event_type(const char *name, void *data)
 
 static void event_block(struct tsdl *p)
 {
-	static const struct block b = {event_value, tsdl_parse_event_type};
+	static const struct block b = {"event", NULL, event_value, tsdl_parse_event_type};
 	struct wm_ctf_event e = {.level = -1, .line = p->token.line};
 
 	/*
@@ -538,7 +578,7 @@ static bool any_value(struct tsdl *p, const char *name, const struct wm_tsdl_val
 
 static void callsite_block(struct tsdl *p)
 {
-	static const struct block b = {any_value, NULL};
+	static const struct block b = {"callsite", NULL, any_value, NULL};
 
 	(void)tsdl_parse_block(p, &b, NULL);
 }

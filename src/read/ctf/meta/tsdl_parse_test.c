@@ -279,6 +279,36 @@ static void test_labels_beyond_their_container(void **state)
 	}
 }
 
+/* What is not in the specification, or is there twice. */
+static void test_warnings(void **state)
+{
+	static const struct {
+		const char *text, *warning;
+		uint32_t line;
+	} cases[] = {
+	    {HEAD "clock { name = c; frequenzy = 5; };", "'frequenzy' of a block 'clock'", 7},
+	    {HEAD "clock { name = c; freq = 5;\nfreq = 6; };", "'freq' is given twice in a", 8},
+	    {HEAD "env { a = 1; a = 2; };", "'a' is given twice in a block 'env'", 7},
+	    {HEAD "stream { event.haeder := struct { uint8_t x; }; };", "'event.haeder'", 7},
+	    {FIELDS("integer { size = 8; sgined = true; } x;"), "unknown attribute 'sgined'", 8},
+	    {FIELDS("string { encodign = UTF8; } x;"), "unknown attribute 'encodign'", 8},
+	};
+
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct wm_ctf_metadata *m = NULL;
+		struct wm_diag d;
+
+		if (wm_ctf_metadata_parse("m", cases[i].text, strlen(cases[i].text), &m, NULL, &d))
+			fail_msg("case %zu: %s", i, d.sentence);
+		assert_int_equal(m->nr_warnings, 1);
+		if (!strstr(m->warnings[0].sentence, cases[i].warning) ||
+		    m->warnings[0].line != cases[i].line)
+			fail_msg("case %zu: %u: %s", i, m->warnings[0].line,
+				 m->warnings[0].sentence);
+		wm_ctf_metadata_destroy(m);
+	}
+}
+
 static void test_wrong(void **state)
 {
 	for (size_t i = 0; i < NR(wrong); i++) {
@@ -545,6 +575,7 @@ int main(void)
 	    cmocka_unit_test(test_types),
 	    cmocka_unit_test(test_roles),
 	    cmocka_unit_test(test_labels_beyond_their_container),
+	    cmocka_unit_test(test_warnings),
 	    cmocka_unit_test(test_wrong),
 	    cmocka_unit_test(test_nul_in_text),
 	    cmocka_unit_test(test_limits),

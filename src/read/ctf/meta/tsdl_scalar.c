@@ -163,6 +163,9 @@ static void tsdl_scalar_attributes(struct tsdl *p, struct wm_ctf_type *t, struct
 		which = find_attribute(name);
 		if (which < NR_ATTRIBUTES && said & 1u << which)
 			(void)wm_tsdl_fail(&p->lexer, &v.at, -EBADMSG, "'%s' is given twice", name);
+		if (which == NR_ATTRIBUTES)
+			wm_ctf_warn(p->m, v.at.offset, v.at.line, "unknown attribute '%.60s'",
+				    name);
 		said |= 1u << which;
 		set_attribute(p, t, which, &v, d);
 	}
