@@ -183,7 +183,7 @@ int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bo
 	int err = wm_pool_committed(&s->pool, chunk, state, &ret->commit);
 
 	if (err == -EBADMSG)
-		source_quarantine(s, "impossible commit word");
+		source_quarantine(s, "a chunk's commit word has an impossible value");
 	if (err)
 		return err;
 	if (!guest && p->end_bytes && p->generation == wm_pool_state_generation(state))
@@ -191,7 +191,7 @@ int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bo
 	else
 		ret->from = (struct wm_chunk_progress){.end_bytes = WM_CHUNK_HEADER_BYTES};
 	if (!may_follow(&ret->from, &ret->commit)) {
-		source_quarantine(s, "commit word went backwards");
+		source_quarantine(s, "a chunk's commit word went backwards");
 		return -EBADMSG;
 	}
 	return ret->commit.end_bytes > ret->from.end_bytes;
@@ -323,7 +323,7 @@ void wm_source_sample(struct wm_pump_source *s)
 		uint64_t now = wm_pool_lost_count(&s->pool, (enum wm_lost)i);
 
 		if (now > LOST_MAX) {
-			source_quarantine(s, "impossible count of lost events");
+			source_quarantine(s, "it counts an impossible number of lost events");
 			return;
 		}
 		if (now > s->sampled[i])

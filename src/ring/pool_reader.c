@@ -240,9 +240,9 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	struct wm_commit commit;
 
 	if (state > WM_CHUNK_READING || (state != WM_CHUNK_OWNED && (word & 0xf0)))
-		return "no such state";
+		return "the state is unknown";
 	if (!used)
-		return word ? "in use above the high mark" : NULL;
+		return word ? "used, but above the high mark" : NULL;
 	if (word & WM_STATE_REUSED) {
 		if (p->mode != WM_POOL_OVERWRITE)
 			return "reused, but not in overwrite mode";
@@ -253,19 +253,19 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 			return "reused, but not taken";
 	}
 	if (wm_pool_committed(p, index, word, &commit) < 0)
-		return "impossible commit word";
+		return "the commit word has an impossible value";
 	if (state == WM_CHUNK_OWNED)
 		return NULL;
 	if (state == WM_CHUNK_FREE)
-		return wm_pool_state_order(word) ? "not full, but has a fill order" : NULL;
+		return wm_pool_state_order(word) ? "free, but with a fill order" : NULL;
 	if (!commit.count)
 		return "full, but without records";
 	if (c->generation != wm_pool_state_generation(word))
 		return "full, but its generation does not match";
 	if (c->index != index || c->small != (index < p->nr_small))
-		return "wrong index or size in the chunk";
+		return "the chunk's header has a wrong index or size";
 	if ((int32_t)(wm_pool_state_order(word) - fills) >= 0)
-		return "fill order not yet assigned";
+		return "the fill order is not assigned yet";
 	return NULL;
 }
 
@@ -278,7 +278,7 @@ const char *wm_pool_check(const struct wm_pool *p, uint32_t *ret_index)
 	*ret_index = 0;
 	if (wm_pool_attach(&again, p->map, p->bytes) < 0 || again.nr_small != p->nr_small ||
 	    again.nr_big != p->nr_big || again.mode != p->mode)
-		return "geometry changed";
+		return "the pool's header changed";
 	wm_pool_high(p, &small, &big);
 	for (i = 0; i < wm_pool_nr_chunks(p) && !wrong; i++) {
 		wrong = check_chunk(p, i, i < p->nr_small ? i < small : i - p->nr_small < big);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/maps.h"
 #include "base/receive.h"
 #include "runtime/agent.h"
@@ -37,13 +38,23 @@ static void close_socket(struct wm_app *a)
 	a->sock = -1;
 }
 
-int wm_app_violate(struct wm_app *a, const char *what)
+static int quarantine(struct wm_app *a, const char *cause, const char *what)
 {
 	if (!a->violation[0])
-		(void)snprintf(a->violation, sizeof(a->violation), "%s", what);
+		(void)snprintf(a->violation, sizeof(a->violation), "%s%s", cause, what);
 	close_socket(a);
 	a->state = WM_APP_ENDED;
 	return -EBADMSG;
+}
+
+int wm_app_violate(struct wm_app *a, const char *what)
+{
+	return quarantine(a, "it broke the protocol: ", what);
+}
+
+int wm_app_refuse(struct wm_app *a, const char *why)
+{
+	return quarantine(a, "", why);
 }
 
 /* ------------------------------------------------------------------ *
@@ -104,11 +115,11 @@ static int receive_one(struct wm_app *a)
 	if (h.msg_flags & MSG_TRUNC)
 		err = wm_app_violate(a, "a message longer than 64 KiB");
 	else if (nr_fds == 0 && (h.msg_flags & MSG_CTRUNC))
-		err = wm_app_violate(
+		err = wm_app_refuse(
 		    a, "waymark has no free file descriptor for its memory; raise the limit "
 		       "of open files with 'ulimit -n'");
 	else if (nr_fds > 1 || (h.msg_flags & MSG_CTRUNC))
-		err = wm_app_violate(a, "more than one descriptor in a message");
+		err = wm_app_violate(a, "a message with more than one descriptor");
 	else if (a->allowance-- == 0)
 		err = wm_app_violate(a, "too many messages per second");
 	else
@@ -271,7 +282,8 @@ static int hand_over(struct wm_app *a, struct wm_pump *pump)
 	err = wm_pump_add(pump, &a->pool, a->producer, a->pid, &a->source);
 	if (err < 0) {
 		wm_pool_close(&a->pool);
-		(void)wm_app_violate(a, "out of memory for another process");
+		(void)wm_app_refuse(a, err == -ENOMEM ? "out of memory for another process"
+						      : wm_diag_errno(err));
 	}
 	return err;
 }
@@ -296,7 +308,8 @@ int wm_app_settle(struct wm_app *a, struct wm_pump *pump)
 		err = hand_over(a, pump);
 	if (a->source && wm_pump_source_fault(a->source) && !a->violation[0]) {
 		a->pump_fault = true;
-		(void)wm_app_violate(a, wm_pump_source_fault(a->source));
+		(void)quarantine(a,
+				 "its shared memory is corrupt: ", wm_pump_source_fault(a->source));
 	}
 	if (a->state != WM_APP_ENDED)
 		return err;

@@ -34,7 +34,7 @@ struct wm_app {
 	uint64_t filtered_missing;
 	struct wm_msg_synced synced;
 	bool pump_fault;
-	char violation[128]; /* "": no violation */
+	char violation[192]; /* the reason for the quarantine; "": none */
 };
 
 /* One received message: `bytes` equals h.bytes and is at least the size of the type's structure. */
@@ -44,10 +44,16 @@ struct wm_app_message {
 	int fd; /* the descriptor that came with it, or -1; a function that takes it sets -1 */
 };
 
-/* Quarantines the process; returns -EBADMSG. The first reason is kept. */
+/*
+ * Quarantines the process for `what`, which the user sees after "it broke the protocol: ". Returns
+ * -EBADMSG. The first reason is kept.
+ */
 int wm_app_violate(struct wm_app *a, const char *what);
 
-/* Checks a message and handles it: 0 or -EBADMSG after wm_app_violate(). */
+/* As wm_app_violate(), for a reason that is not the process's fault, such as missing memory. */
+int wm_app_refuse(struct wm_app *a, const char *why);
+
+/* Checks a message and handles it: 0 or -EBADMSG after wm_app_violate() or wm_app_refuse(). */
 int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m);
 
 #endif

@@ -87,9 +87,9 @@ static int member_message_check_counts(struct wm_app *a, const struct wm_msg_hel
 
 	if (counts == wm_rules_options(a->host->rules)->counts)
 		return 0;
-	return wm_app_violate(a, counts ? "HELLO: the process counts, but this session records"
-					: "its runtime is too old to count, it can only "
-					  "record; rebuild it, or use 'waymark record'");
+	return counts ? wm_app_violate(a, "HELLO announces counts, but this session records events")
+		      : wm_app_refuse(a, "its runtime is too old to count, it can only record; "
+					 "rebuild the program, or use 'waymark record'");
 }
 
 static int on_hello(struct wm_app *a, struct wm_app_message *m)
@@ -102,7 +102,9 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 	if (a->state != WM_APP_NEW)
 		return wm_app_violate(a, "a second HELLO");
 	if (hello.protocol != WM_PROTOCOL)
-		return wm_app_violate(a, "its runtime uses another version of the protocol");
+		return wm_app_refuse(
+		    a, "its runtime uses another version of the protocol; run it with "
+		       "the runtime of this waymark");
 	if (member_message_check_counts(a, &hello) < 0)
 		return -EBADMSG;
 	if (hello.path_bytes > PATH_BYTES_MAX || hello.path_bytes != m->bytes - sizeof(hello))
@@ -113,18 +115,20 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 	path[hello.path_bytes] = '\0';
 	err = open_pool(a, m->fd);
 	if (err < 0)
-		return wm_app_violate(
-		    a, err == -EFBIG   ? "HELLO: its pool is larger than the session allows"
-		       : err == -EPERM ? "HELLO: its pool is not sealed"
-		       : err == -ENOMEM
-			   ? "out of memory to map its pool; raise the limit with 'ulimit -v'"
-			   : "HELLO: its pool is invalid");
+		return err == -ENOMEM
+			   ? wm_app_refuse(a, "out of memory to map its shared memory; raise the "
+					      "limit with 'ulimit -v'")
+			   : wm_app_violate(
+				 a, err == -EFBIG
+					? "HELLO: its pool is larger than the session allows"
+				    : err == -EPERM ? "HELLO: its pool is not sealed"
+						    : "HELLO: its pool is invalid");
 	a->vpid = hello.pid;
 	a->flags = hello.flags;
 	err = a->host->writer ? add_producer(a, &hello, path) : 0;
 	if (err < 0) {
 		wm_pool_close(&a->pool);
-		return wm_app_violate(a, "HELLO: out of memory for another process");
+		return wm_app_refuse(a, "out of memory for another process");
 	}
 	a->pool_waits = a->joined = true;
 	a->state = WM_APP_JOINED;
@@ -154,7 +158,7 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 	provider[e.provider_bytes] = '\0';
 	err = wm_class_parse(desc, e.desc_bytes, provider[0] ? provider : NULL, &class, NULL);
 	if (err == -ENOMEM)
-		return wm_app_violate(a, "EVENT: out of memory for its description");
+		return wm_app_refuse(a, "out of memory for the description of an event");
 	if (err < 0)
 		return wm_app_violate(a, "EVENT: invalid description");
 	a->host->on_event(a, e.id, class, a->host->data);
@@ -288,8 +292,8 @@ static int on_batch(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "BATCH without a descriptor");
 	err = copy_batch(m->fd, b.bytes, &copy);
 	if (err < 0)
-		return wm_app_violate(a, err == -ENOMEM ? "BATCH: out of memory"
-							: "BATCH: its file is invalid");
+		return err == -ENOMEM ? wm_app_refuse(a, "out of memory for its messages")
+				      : wm_app_violate(a, "BATCH: its file is invalid");
 	err = member_message_take_batch(a, copy, b.bytes);
 	free(copy);
 	return err;

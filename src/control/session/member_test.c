@@ -487,6 +487,42 @@ static void every_offence(void **state)
 	assert_true(kit.nr_trouble > 0);
 }
 
+static void counts_too_many_losses(struct fake *f)
+{
+	wm_pool_header(&f->pool)->lost[WM_LOST_FULL] = UINT64_MAX;
+	fake_emit(f, 10);
+}
+
+/* The reason that the user sees distinguishes the protocol, shared memory, and old runtimes. */
+static void reasons(void **state)
+{
+	static const struct {
+		struct offence offence;
+		const char *reason;
+	} cases[] = {
+	    {LATER(second_hello), "recorded: it broke the protocol: a second HELLO"},
+	    {LATER(counts_too_many_losses), "recorded: its shared memory is corrupt: "},
+	    {FIRST(hello_of_the_future), "recorded: its runtime uses another version"},
+	};
+
+	(void)state;
+	kit_start(WM_POOL_DISCARD);
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct wm_report report;
+		struct fake f;
+
+		fake_connect(&f, WM_POOL_DISCARD);
+		if (cases[i].offence.after_hello)
+			fake_hello(&f);
+		cases[i].offence.commit(&f);
+		kit_await(WM_REPORT_TROUBLE, &report);
+		if (!strstr(report.sentence, cases[i].reason))
+			fail_msg("%s: %s", cases[i].offence.name, report.sentence);
+		fake_close(&f);
+	}
+	kit_stop();
+}
+
 /* A batch has the same effect as its messages sent one by one. */
 static void batch(void **state)
 {
@@ -581,6 +617,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(every_offence, kit_setup, kit_teardown),
+	    cmocka_unit_test_setup_teardown(reasons, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(batch, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(silent_crowd, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(no_descriptors, kit_setup, kit_teardown),

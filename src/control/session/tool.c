@@ -34,8 +34,11 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 	end = strchr(text, '\n');
 	if (!end || text[0] != '/' || end + 1 != text + bytes) {
 		free(text);
-		return wm_diag_set(diag, -EBADMSG, NULL, -1, "'%s/%s' does not name a session", dir,
-				   WM_TOOL_FILE);
+		return wm_diag_set(
+		    diag, -EBADMSG, NULL, -1,
+		    "'%s/%s' is damaged: it should have one line, the path of a session; "
+		    "stop the recording and start it again",
+		    dir, WM_TOOL_FILE);
 	}
 	*end = '\0';
 	memcpy(path, text, bytes);
