@@ -110,10 +110,15 @@ static int kernel_source_add_event(struct wm_kernel_source *s,
 		err = wm_kprint_compile(&s->arena, &s->machine, format, &print, NULL);
 	if (err)
 		return err;
-	if (format->id >= IDS || s->plans[format->id].fields)
+	if (format->id >= IDS)
 		return wm_diag_set(diag, -EBADMSG, NULL, -1,
-				   "the format of %s:%s has the id %u, which is taken or too large",
-				   e->system, e->name, format->id);
+				   "the format of %s:%s has the id %u; records have ids below %u",
+				   e->system, e->name, format->id, IDS);
+	if (s->plans[format->id].fields)
+		return wm_diag_set(
+		    diag, -EBADMSG, NULL, -1,
+		    "the format of %s:%s has the id %u, which another event has, too", e->system,
+		    e->name, format->id);
 	p = &s->plans[format->id];
 	p->tid = wm_kformat_field(format, "common_pid");
 	p->flags = wm_kformat_field(format, "common_flags");

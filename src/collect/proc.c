@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/number.h"
 #include "base/plural.h"
 #include "collect/proc_source.h"
@@ -263,8 +264,15 @@ static void proc_explain(const struct wm_source_result *r, const struct wm_words
 			     "; run as root, or as the user of the processes",
 			     more[WM_PROC_MORE_DENIED]);
 	if (r->totals->torn)
-		wm_words_say(words, "dropped readings of /proc whose format had changed: %" PRIu64,
-			     r->totals->torn);
+		wm_words_say(
+		    words,
+		    "lines of /proc in a format that waymark does not know, which were left "
+		    "out: %" PRIu64 "; use a newer waymark for this kernel",
+		    r->totals->torn);
+	if (more[WM_PROC_MORE_FAILED])
+		wm_words_say(words, "readings of /proc that failed: %" PRIu64 "; the first: %s",
+			     more[WM_PROC_MORE_FAILED],
+			     wm_diag_errno(-(int)more[WM_PROC_MORE_ERROR]));
 }
 
 const struct wm_source_ops wm_source_proc = {

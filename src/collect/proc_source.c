@@ -263,6 +263,12 @@ static void proc_source_put_text(struct wm_proc_source *s, const struct kind *k,
 
 /* --- readings ------------------------------------------------------------------------------ */
 
+static void reading_failed(struct wm_proc_source *s, int err)
+{
+	if (s->totals.more[WM_PROC_MORE_FAILED]++ == 0)
+		s->totals.more[WM_PROC_MORE_ERROR] = (uint64_t)-err;
+}
+
 static void read_machine(struct wm_proc_source *s, struct kind *k)
 {
 	uint64_t clock = wm_clock_read(s->clock);
@@ -270,7 +276,7 @@ static void read_machine(struct wm_proc_source *s, struct kind *k)
 
 	k->last_clock = clock;
 	if (err)
-		s->totals.torn++;
+		reading_failed(s, err);
 	else
 		proc_source_put_text(s, k, NULL, clock);
 }
@@ -286,7 +292,7 @@ static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_t
 		s->totals.more[WM_PROC_MORE_DENIED]++;
 	/* Otherwise the process has exited, which is not an error. */
 	else if (err != -ESRCH && err != -ENOENT)
-		s->totals.torn++;
+		reading_failed(s, err);
 }
 
 /* Writes the name of a task before its first event, and when it has changed. */
@@ -341,10 +347,13 @@ static void proc_source_tick(struct wm_proc_source *s, uint64_t now, bool all)
 			read_machine(s, k);
 			continue;
 		}
-		if (!asked && wm_proc_tasks_refresh(&s->processes))
-			s->totals.torn++; /* /proc is not mounted, or out of memory */
-		if (!asked)
+		if (!asked) {
+			int err = wm_proc_tasks_refresh(&s->processes);
+
+			if (err)
+				reading_failed(s, err);
 			tell_names(s);
+		}
 		asked = true;
 		read_tasks(s, k);
 	}

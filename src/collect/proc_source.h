@@ -38,6 +38,8 @@ enum {
 	WM_PROC_MORE_SPENT_NS,    /* time spent in all ticks */
 	/* Number of readings of processes that failed for lack of privilege. */
 	WM_PROC_MORE_DENIED,
+	WM_PROC_MORE_FAILED, /* number of readings that failed for another reason */
+	WM_PROC_MORE_ERROR,  /* errno of the first of them */
 };
 
 struct wm_proc_source;

@@ -31,7 +31,7 @@
 #include "ring/pool.h"
 #include "write/trace_writer.h"
 
-#define WM_SOURCE_MORE_MAX 6u
+#define WM_SOURCE_MORE_MAX 7u
 
 struct wm_source_totals {
 	uint64_t events, packets, bytes; /* written events and packets; bytes of their payload */

@@ -123,7 +123,8 @@ static void pump_kernel_explain(const struct wm_source_result *r, const struct w
 	if (t->torn)
 		wm_words_say(
 		    words,
-		    "dropped records of the kernel that do not match their formats: %" PRIu64,
+		    "records of the kernel that do not match the formats in tracefs, and were "
+		    "dropped: %" PRIu64 "; 'waymark list' shows whether the formats can be read",
 		    t->torn);
 }
 
