@@ -133,10 +133,11 @@ void wm_recorder_stop_command(struct wm_recorder *r, int signo);
 uint32_t wm_recorder_say_missing(const struct wm_recorder *r);
 
 struct wm_recorder_result {
-	bool done;    /* the last report was received: `totals` and `err` are set */
-	bool is_lost; /* the pump process ended without a last report */
-	int err;      /* the trace's last error */
-	int status;   /* status of CMD as from waitpid(2); -1: unknown, or CMD has not ended */
+	bool done;       /* the last report was received: `totals` and `err` are set */
+	bool is_lost;    /* the pump process ended without a last report */
+	int pump_status; /* if is_lost: its status as from waitpid(2) */
+	int err;         /* the trace's last error */
+	int status;      /* status of CMD as from waitpid(2); -1: unknown, or CMD has not ended */
 	struct wm_recording_totals totals; /* in a live recording, those at the last batch */
 };
 void wm_recorder_result(const struct wm_recorder *r, struct wm_recorder_result *ret);

@@ -91,7 +91,7 @@ static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 		  f->elapsed_s, f->events_per_s, f->events, wm_plural(f->events, "event", "events"),
 		  f->lost);
 	if (f->late)
-		wm_text_f(&s->above, "   %" PRIu64 " late", f->late);
+		wm_text_f(&s->above, "   %" PRIu64 " out of order", f->late);
 	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   PAUSED" : "");
 }
 

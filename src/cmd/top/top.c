@@ -169,7 +169,11 @@ static int cmd_top_finish(struct running *r)
 	}
 	wm_recorder_result(r->recorder, &result);
 	if (result.is_lost) {
-		wm_say("the pump process ended early");
+		bool killed = WIFSIGNALED(result.pump_status);
+
+		wm_say("top: the pump process ended early, %s %d: later events are missing",
+		       killed ? "by signal" : "with status",
+		       killed ? WTERMSIG(result.pump_status) : WEXITSTATUS(result.pump_status));
 		return WM_EXIT_INCOMPLETE;
 	}
 	if (r->plan.nr_asked && !wm_record_say_unmatched(&r->plan, &result.totals) &&

@@ -35,6 +35,7 @@ struct wm_recorder {
 	bool pumproc_ended; /* the pump process has sent its last report, or ended without one */
 	bool done;          /* the last report was received */
 	bool is_lost;       /* the pump process ended without a last report */
+	int pump_status;    /* status of the pump process, after its end */
 	struct wm_command command;
 	struct wm_report last;
 };
@@ -352,30 +353,29 @@ void wm_recorder_end(struct wm_recorder *r)
 	(void)wm_channel_order(&r->channel, WM_ORDER_STOP);
 }
 
-static void say_lost(const struct wm_recorder *r, int status)
+static void say_lost(const struct wm_recorder *r)
 {
+	int status = r->pump_status;
+	const char *dir = r->plan.live ? NULL : r->plan.dir; /* a live trace is removed */
 	bool killed = WIFSIGNALED(status);
 
-	wm_words_say(r->plan.words,
-		     "the pump process (%d) ended early, %s %d: recording has stopped; "
-		     "the data written until then is in '%s'",
-		     (int)r->channel.pid, killed ? "by signal" : "with status",
-		     killed ? WTERMSIG(status) : WEXITSTATUS(status),
-		     r->plan.dir ? r->plan.dir : "memory");
+	wm_words_say(
+	    r->plan.words, "the pump process (%d) ended early, %s %d: recording has stopped%s%s%s",
+	    (int)r->channel.pid, killed ? "by signal" : "with status",
+	    killed ? WTERMSIG(status) : WEXITSTATUS(status),
+	    dir ? "; the data written until then is in '" : "", dir ? dir : "", dir ? "'" : "");
 }
 
 static void finish_pumproc(struct wm_recorder *r)
 {
-	int status = 0;
-
 	wm_watch_remove(r->channel_watch);
 	r->channel_watch = NULL;
 	wm_channel_done(&r->channel);
-	while (waitpid(r->channel.pid, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(r->channel.pid, &r->pump_status, 0) < 0 && errno == EINTR)
 		;
 	r->phase = OVER;
 	if (r->is_lost)
-		say_lost(r, status);
+		say_lost(r);
 	if (r->is_lost)
 		/* Removes instances that the pump process created during the recording. */
 		wm_recorder_kernel_sweep();
@@ -501,6 +501,7 @@ void wm_recorder_result(const struct wm_recorder *r, struct wm_recorder_result *
 	*ret = (struct wm_recorder_result){
 	    .done = r->done,
 	    .is_lost = r->is_lost,
+	    .pump_status = r->pump_status,
 	    .err = r->last.err,
 	    .status = r->command.status,
 	    .totals = r->last.totals,
