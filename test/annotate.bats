@@ -62,7 +62,7 @@ setup() {
 	assert all(abs(sum(r["share"] for r in t["rows"]) - 1) < 1e-9 for t in tables)
 	END
 	run -0 "$waymark" annotate work two.data -e 'task-clock*' --no-source
-	[ "$(grep -c ' of all' <<<"$output")" = 1 ]
+	[ "$(grep -c ' of the total weight' <<<"$output")" = 1 ]
 }
 
 @test "a changed file is not shown as the recorded one: the stored build is used, or none" {

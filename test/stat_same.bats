@@ -174,7 +174,7 @@ same() {
 	for what in all load attach; do
 		run --separate-stderr -0 ./deny $what waymark stat -x, -e syscall:write --by count -- ./tasks last
 		[ "$(sort -t, -k3 <<<"$output" | paste -sd' ')" = "15,syscall:write,1 15,syscall:write,2 14,syscall:write,3 14,syscall:write,4 14,syscall:write,5 14,syscall:write,6 14,syscall:write,7" ]
-		[[ $stderr == "waymark: counting from the stream of events: "*"permitted"* ]]
+		[[ $stderr == "waymark: the kernel cannot count by field, so the events are recorded and counted: "*"permitted"* ]]
 	done
 	run --separate-stderr -0 ./deny all waymark stat --json -e syscall:write --by count -- ./tasks last
 	[[ $output == *'"counted":"from the stream"'*'"lost":0'* ]]

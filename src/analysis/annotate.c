@@ -337,8 +337,9 @@ static struct wm_result_table *annotate_make_table(struct annotating *a)
 	const char *event = wm_names_text(&a->pass->state.names, (uint32_t)a->event);
 	struct wm_result_table *t = wm_result_table(
 	    a->r, "annotate",
-	    wm_result_format(a->r, "%s%s%s in %s: %.2f%% of all", a->event ? event : "",
-			     a->event ? ": " : "", a->best.symbol->name, a->best.module->path,
+	    wm_result_format(a->r, "%s%s%s in %s: %.2f%% of the total weight",
+			     a->event ? event : "", a->event ? ": " : "", a->best.symbol->name,
+			     a->best.module->path,
 			     a->total ? 100.0 * (double)a->inside / (double)a->total : 0),
 	    columns, NR_COLUMNS);
 

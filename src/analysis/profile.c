@@ -16,7 +16,9 @@ static int add_key(struct wm_profile *p, const char *name, struct wm_diag *diag)
 	int err;
 
 	if (p->nr_keys == WM_KEYS_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u keys", WM_KEYS_MAX);
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' is one key too many: at most %u are possible", name,
+				   WM_KEYS_MAX);
 	err = wm_key_bind(&p->keys[p->nr_keys], p->pass, p->stacks, name, diag);
 	if (err) {
 		wm_key_done(&p->keys[p->nr_keys]);

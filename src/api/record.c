@@ -41,8 +41,14 @@ static int api_record_check(const struct waymark_record_options *o, struct wayma
 	if (o->nr_pids > WM_RECORDER_TARGETS_MAX || o->nr_tids > WM_RECORDER_TARGETS_MAX)
 		return wm_api_fail(error, -E2BIG, "more than %u processes or threads",
 				   WM_RECORDER_TARGETS_MAX);
-	if ((unsigned)o->mode > WAYMARK_BLOCK || o->ctf > 2)
-		return wm_api_fail(error, -EINVAL, "unknown mode or format");
+	if ((unsigned)o->mode > WAYMARK_BLOCK)
+		return wm_api_fail(error, -EINVAL,
+				   "the mode is %u; the last one is %u, WAYMARK_BLOCK",
+				   (unsigned)o->mode, (unsigned)WAYMARK_BLOCK);
+	if (o->ctf > 2)
+		return wm_api_fail(error, -EINVAL,
+				   "the version of CTF is %u; 1 and 2 can be written",
+				   (unsigned)o->ctf);
 	if (!wm_rules_has_pool(bytes, (uint32_t)o->mode))
 		return wm_api_fail(error, -EINVAL, "cannot allocate a buffer of %llu bytes",
 				   (unsigned long long)o->buffer_bytes);

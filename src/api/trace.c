@@ -147,8 +147,11 @@ WM_API int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct 
 
 	if (err)
 		return err;
-	if (!paths || !nr_paths || nr_paths > WM_TIMELINE_TRACES_MAX)
-		return wm_api_fail(error, -EINVAL, "%s", nr_paths ? "too many traces" : "no trace");
+	if (!paths || !nr_paths)
+		return wm_api_fail(error, -EINVAL, "there is no path: give at least one trace");
+	if (nr_paths > WM_TIMELINE_TRACES_MAX)
+		return wm_api_fail(error, -EINVAL, "%u traces; at most %u can be opened together",
+				   nr_paths, WM_TIMELINE_TRACES_MAX);
 	t = api_trace_create(nr_paths);
 	if (!t)
 		return wm_api_fail(error, -ENOMEM, "out of memory");

@@ -17,9 +17,9 @@ static const struct {
     {EMFILE, "Too many open files; raise the limit of open files with 'ulimit -n'"},
     {ENFILE,
      "Too many open files in system; as root: raise the limit with 'sysctl fs.file-max=NUMBER'"},
-    {ENOSPC, "No space left on device; free some space, or name another place"},
-    {EDQUOT, "Disk quota exceeded; free some space, or name another place"},
-    {EROFS, "Read-only file system; name another place"},
+    {ENOSPC, "No space left on device; free some space, or write to another disk"},
+    {EDQUOT, "Disk quota exceeded; free some space, or write to another disk"},
+    {EROFS, "Read-only file system; write to another folder"},
     {EFBIG, "File too large; raise the file size limit with 'ulimit -f'"},
     {ENOMEM, "Cannot allocate memory; free some memory, or raise the limit with 'ulimit -v'"},
 };

@@ -9,6 +9,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/profile.h"
+#include "base/diag.h"
 #include "base/plural.h"
 #include "cmd/analyse.h"
 #include "cmd/exit.h"
@@ -46,7 +47,8 @@ static int add_side(struct comparing *c, char *arg)
 
 	for (char *path = strtok_r(arg, ",", &save); path; path = strtok_r(NULL, ",", &save)) {
 		if (c->nr == WM_COMPARE_RECORDINGS_MAX) {
-			wm_say("diff: more than %u recordings", WM_COMPARE_RECORDINGS_MAX);
+			wm_say("diff: at most %u recordings can be compared at once",
+			       WM_COMPARE_RECORDINGS_MAX);
 			return WM_EXIT_USAGE;
 		}
 		c->list[c->nr++] = (struct recording){.path = path, .side = c->nr_sides};
@@ -66,7 +68,10 @@ static int add_sides(struct comparing *c, int nr_args, char **args)
 		return WM_EXIT_FAILED;
 	}
 	if (nr_args > (int)WM_COMPARE_SIDES_MAX) {
-		wm_say("diff: more than %u sides", WM_COMPARE_SIDES_MAX);
+		wm_say(
+		    "diff: at most %u sides can be compared; join recordings of the same side with "
+		    "commas",
+		    WM_COMPARE_SIDES_MAX);
 		return WM_EXIT_USAGE;
 	}
 	for (int i = 0; i < nr_args && !status; i++) {
@@ -195,9 +200,9 @@ const struct wm_verb wm_cmd_diff = {
     .synopsis = "BEFORE[,BEFORE...] AFTER[,AFTER...]... [-s KEY,...] [-e GLOB [--filter EXPR]]...",
     .details =
 	"A side is one trace, or several traces of the same program joined with commas. The\n"
-	"other sides are compared with the first. Change is the change of the share, Rate\n"
-	"that of the weight per second, Chance the probability of such a difference when\n"
-	"nothing changed. Exit status 5: events are missing; a message gives the reason.",
+	"other sides are compared with the first. Change is the difference of the shares, Rate\n"
+	"that of the weights per second, Chance the probability that they differ as much\n"
+	"although nothing changed. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .min_args = 2,

@@ -10,6 +10,7 @@
 
 #include "analysis/folded.h"
 #include "analysis/profile.h"
+#include "base/diag.h"
 #include "base/file.h"
 #include "cmd/analyse.h"
 #include "cmd/exit.h"
@@ -67,7 +68,7 @@ static int choose_table(struct tree *t, const char *verb)
 		for (const struct wm_result_note *n = t->result->notes; n; n = n->next)
 			if (n->kind == WM_NOTE_PROBLEM)
 				wm_say("%s: %s", verb, n->text);
-		wm_say("%s: no event has a weight", verb);
+		wm_say("%s: nothing to draw: the weight of all selected events is 0", verb);
 		return WM_EXIT_NO_MATCH;
 	}
 	if (t->result->tables->next)

@@ -16,7 +16,9 @@ static struct wm_asked *asked(const struct wm_option *o, void *values)
 static int input_options_add(struct wm_asked *a, const char *path, struct wm_diag *diag)
 {
 	if (a->nr_inputs == WM_INPUTS_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' is one trace too many: at most %u can be read together",
+				   path, WM_INPUTS_MAX);
 	a->inputs[a->nr_inputs++] = path;
 	return 0;
 }

@@ -313,13 +313,13 @@ static void test_damaged_tables(void **state)
 
 	build_image(&im);
 	im.sites[1].desc = 0;
-	sites_of(&im, 0, 2, 1, "site 1: no description or no state");
+	sites_of(&im, 0, 2, 1, "site 1: its description or its state is not in the file");
 	build_image(&im);
 	im.sites[0].target = 0;
-	sites_of(&im, 0, 2, 1, "site 0: an instruction without a target");
+	sites_of(&im, 0, 2, 1, "site 0: it has only one of instruction and target");
 	build_image(&im);
 	im.sites[2].insn = 0x7fffffff;
-	sites_of(&im, 0, 2, 1, "site 2: the instruction is not in the file");
+	sites_of(&im, 0, 2, 1, "site 2: its instruction is not in the file");
 	build_image(&im);
 	im.sites[2].desc = 0x7fffffff;
 	sites_of(&im, 0, 2, 1, "site 2: the description is damaged or not in the file");

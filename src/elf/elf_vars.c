@@ -435,8 +435,8 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	if (!vars_describe(&type, &value))
 		return vars_refuse(
 		    diag, -EOPNOTSUPP, path,
-		    "it is a structure, or not of a number's size: name a member of it, or "
-		    "fetch it by register and offset");
+		    "it is not a pointer, a number of 1, 2, 4 or 8 bytes or an array of these: "
+		    "name a member or an element, or fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
 	*ret = value;

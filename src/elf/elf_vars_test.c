@@ -132,7 +132,7 @@ static void test_refused(void **state)
 	} rows[] = {
 	    {"cuont", "'count'", -ENOENT},
 	    {"list->nxet", "'next'", -ENOENT},
-	    {"list->head", "structure", -EOPNOTSUPP},
+	    {"list->head", "name a member", -EOPNOTSUPP},
 	    {"count[1]", "not an array", -EOPNOTSUPP},
 	    {"count->x", "not a structure", -EINVAL},
 	    {"list->", "as in C", -EINVAL},

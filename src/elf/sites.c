@@ -61,11 +61,11 @@ static bool take_entry(struct reader *r, uint32_t i)
 	    .state_address = sites_follow(r, i, offsetof(struct waymark_site, event), w->event),
 	};
 	if (!event->desc_address || !event->state_address)
-		bad_entry(r, i, "no description or no state");
+		bad_entry(r, i, "its description or its state is not in the file");
 	else if (!site->insn != !site->target)
-		bad_entry(r, i, "an instruction without a target");
+		bad_entry(r, i, "it has only one of instruction and target");
 	else if (site->insn && wm_elf_offset(r->elf, site->insn, 4, &site->insn_offset) < 0)
-		bad_entry(r, i, "the instruction is not in the file");
+		bad_entry(r, i, "its instruction is not in the file");
 	else
 		return true;
 	return false;

@@ -88,10 +88,11 @@ static int emit_push(struct parser *p, uint8_t op, const void *operand, uint32_t
 		     uint32_t offset)
 {
 	if (++p->stack > WM_FILTER_STACK_MAX)
-		return wm_filter_wrong(&p->x, offset,
-				       "too many operands are pending here: "
-				       "more than %u",
-				       WM_FILTER_STACK_MAX);
+		return wm_filter_wrong(
+		    &p->x, offset,
+		    "the expression is too complex: more than %u operands wait for the "
+		    "rest of their operations here; use fewer parentheses",
+		    WM_FILTER_STACK_MAX);
 	return filter_parse_emit(p, op, operand, bytes, offset);
 }
 
@@ -242,9 +243,11 @@ static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset
 	int err;
 
 	if (++p->nest > WM_FILTER_NEST_MAX)
-		return wm_filter_wrong(&p->x, offset,
-				       "more than %u && and || nested in right operands",
-				       WM_FILTER_NEST_MAX);
+		return wm_filter_wrong(
+		    &p->x, offset,
+		    "more than %u levels of && and || in parentheses on the right side of "
+		    "another; put the parentheses on the left side",
+		    WM_FILTER_NEST_MAX);
 	err = filter_parse_emit(p, b->op, &bytes, sizeof(bytes), offset);
 	p->stack--;
 	start = p->code_bytes;

@@ -135,8 +135,8 @@ static void test_parse_limits(void **state)
 	    {"(", "a", ")", 100, "nesting"},
 	    {"!", "a", "", 100, "nesting"},
 	    {"a[", "1", "]", 100, "nesting"},
-	    {"1+(", "a", ")", 31, "too many operands"},
-	    {"a&&(b||", "c", ")", 8, "nested in right operands"},
+	    {"1+(", "a", ")", 31, "too complex"},
+	    {"a&&(b||", "c", ")", 8, "on the right side"},
 	    {" ", "a", "", WM_FILTER_TEXT_MAX - 2, "too long"},
 	    {"a+", "a", "", 817, "too long"},
 	};

@@ -139,7 +139,7 @@ static void sample_line(struct wm_info *i)
 	info_own_label(&i->out, "samples");
 	wm_text_str(&i->out, "at most ");
 	info_own_safe(&i->out, error);
-	wm_text_str(&i->out, " ns off the clock of the other events\n");
+	wm_text_str(&i->out, " ns between their clock and that of the other events\n");
 }
 
 static void info_own_time_line(struct wm_info *i, const struct range *r)
@@ -183,7 +183,7 @@ static void info_own_head(struct wm_info *i)
 	wm_text_f(t, "%" PRIu64 " of %u %s", i->nr_events, classes,
 		  wm_plural(classes, "class", "classes"));
 	if (i->nr_events != r.nr_events)
-		wm_text_f(t, "; the packets claim %" PRIu64, r.nr_events);
+		wm_text_f(t, "; according to the packets, there should be %" PRIu64, r.nr_events);
 	wm_text_str(t, "\n");
 	info_own_label(t, "lost");
 	wm_input_lost_text(t, i->t);

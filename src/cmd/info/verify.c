@@ -65,8 +65,9 @@ static void verify_look_at(struct walk *w, const struct wm_event *e)
 			       (uint64_t)w->last_ns - (uint64_t)e->ns, w->in_packet);
 	else if (e->ns < p->begin_ns || e->ns > p->end_ns)
 		wm_trace_fault(w->t, verify_file_of(w), p->offset,
-			       "event %" PRIu64 " of this packet is %s it in time", w->in_packet,
-			       e->ns < p->begin_ns ? "before" : "after");
+			       "event %" PRIu64 " of this packet is %s", w->in_packet,
+			       e->ns < p->begin_ns ? "earlier than the packet's begin"
+						   : "later than the packet's end");
 	else
 		w->told = false;
 	w->last_ns = e->ns;

@@ -136,8 +136,7 @@ static void show_times_text(const struct wm_stat_out *s)
 		(void)fprintf(out, " +- %.2f %%, mean of %" PRId64 " runs",
 			      100 * wm_stat_spread(&r->elapsed, r->nr_runs), r->nr_runs);
 	if (s->plan->choice.stream)
-		(void)fprintf(out, "; counted from the stream of events, %" PRIu64 " lost\n",
-			      s->lost);
+		(void)fprintf(out, "; counted from recorded events, %" PRIu64 " lost\n", s->lost);
 	else if (s->plan->choice.counting.command)
 		(void)fprintf(out, ", %.6f s user, %.6f s system", r->user.mean / 1e9,
 			      r->system.mean / 1e9);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/record/record.h"
@@ -69,8 +70,11 @@ static bool stat_stream_passes(const void *data, uint32_t trace, const struct wm
 static void say_untold(const struct wm_stat_stream *s)
 {
 	if (!s->told && !s->recorder.all && s->events.kernel && s->last)
-		wm_say("perf's records of tasks are not available: events of other tasks that name "
-		       "a selected one (sched:sched_switch to it) are counted, too");
+		wm_say(
+		    "events of other tasks that name a selected one (a sched:sched_switch to it) "
+		    "are counted, too: the kernel does not report which tasks the selected ones "
+		    "start: %s",
+		    s->told_err ? wm_diag_errno(s->told_err) : "perf_event_open(2) was not tried");
 }
 
 /* ---- the stream ----------------------------------------------------------------------- */
@@ -132,8 +136,10 @@ static void stat_stream_on_report(void *data, const struct wm_report *report)
 	struct wm_stat_stream *s = data;
 	struct wm_diag diag = {.offset = -1};
 
-	if (report->kind == WM_REPORT_SAMPLING)
+	if (report->kind == WM_REPORT_SAMPLING) {
 		s->told = report->err >= 0;
+		s->told_err = report->err;
+	}
 	if (s->err || (report->kind != WM_REPORT_LOOKED && report->kind != WM_REPORT_DONE))
 		return;
 	s->err = stat_stream_take(s, report, &diag);
@@ -305,6 +311,7 @@ static int stat_stream_run_once(struct wm_stat_stream *s, struct wm_diag *diag)
 	wm_followed_init(&s->followed,
 			 !s->plan->choice.counting.nr_tids && !s->plan->choice.counting.no_inherit);
 	s->told = false;
+	s->told_err = 0;
 	s->unwanted = want_events(s);
 	if (!s->unwanted)
 		err = run_events(s, diag);
@@ -340,8 +347,7 @@ static void end_output(struct wm_stat_stream *s)
 		wm_json_u64(&s->out.json, "lost", s->out.lost);
 		wm_json_end(&s->out.json);
 	} else if (!s->plan->separator) {
-		(void)fprintf(s->plan->out,
-			      "\ncounted from the stream of events%s, %" PRIu64 " lost\n",
+		(void)fprintf(s->plan->out, "\ncounted from recorded events%s, %" PRIu64 " lost\n",
 			      s->plan->runs > 1 ? ", all runs combined" : "", s->out.lost);
 	}
 }

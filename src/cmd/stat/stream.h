@@ -24,6 +24,7 @@ struct wm_stat_stream {
 	struct wm_pass_run apart;
 	struct wm_followed followed; /* tasks whose kernel events are counted; unused with -a */
 	bool told;                   /* the kernel reports tasks */
+	int told_err;                /* why it does not: -errno; 0: unknown */
 	struct wm_stat_out out;
 	uint64_t start_ns,
 	    /*

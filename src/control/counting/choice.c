@@ -216,7 +216,9 @@ static bool bpf_refused(const struct wm_counting_choice *c)
 	if (!c->counting.tracefs ||
 	    wm_count_by_works(c->counting.tracefs, &c->defs, c->counting.by, &diag))
 		return false; /* without tracefs, streams do not work either */
-	wm_words_say(c->request->words, "counting from the stream of events: %s", diag.sentence);
+	wm_words_say(c->request->words,
+		     "the kernel cannot count by field, so the events are recorded and counted: %s",
+		     diag.sentence);
 	return true;
 }
 
@@ -272,18 +274,21 @@ static int check_stream(const struct wm_counting_choice *c, struct wm_diag *diag
 	if (counter)
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
-		    "the kernel cannot evaluate one of the filters, so events are counted from a "
-		    "stream, which does not contain %s; count that event in a separate run",
+		    "the kernel cannot evaluate one of the filters, so events are recorded into "
+		    "memory "
+		    "and counted there, and %s cannot be recorded; count it in a separate run",
 		    counter->name);
 	if (twice)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is named twice, but a stream contains each event once; "
-				   "give one filter, joined with ||",
-				   twice);
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%s' is named twice, but waymark evaluates one filter per event "
+		    "here; join the filters with ||",
+		    twice);
 	if (q->no_inherit && c->counting.programs)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "-i is not possible here: events of programs are counted from a "
-				   "stream, which includes child processes");
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "-i is not possible here: the events of programs are recorded into "
+		    "memory to count them, with those of child processes");
 	return 0;
 }
 

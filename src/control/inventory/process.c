@@ -75,7 +75,7 @@ static struct wm_inventory_file *inventory_process_load(const struct wm_inventor
 	if (err == 0 && file && !file->elf && file->nr_events && l->fields && p->alone)
 		wm_words_say(l->words,
 			     "'%s' has no section headers: its events are read from the process, "
-			     "without places",
+			     "without files and lines",
 			     map->path);
 	if (err < 0 && p->alone && err != -ENOEXEC) {
 		if (err == -ENOENT && fd >= 0)

@@ -55,7 +55,7 @@ static int perfdata_export_open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_text_init(&d->text);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	return wm_export_single_open(x, &d->out, "a perf.data holds one recording",
+	return wm_export_single_open(x, &d->out, "a perf.data file can hold one recording only",
 				     perfdata_export_begin, diag);
 }
 
@@ -116,7 +116,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 	if (got == -E2BIG)
 		wm_export_skip(x, "longer than perf's limit for a record", 1);
 	else if (!e->type->meta)
-		wm_export_skip(x, "no samples", 1);
+		wm_export_skip(x, "they are not samples, and have no place in a perf.data file", 1);
 	return 0;
 }
 

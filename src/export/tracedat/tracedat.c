@@ -72,7 +72,8 @@ static int tracedat_export_open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_arena_init(&d->arena, FORMATS_BYTES);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	return wm_export_single_open(x, &d->out, "a trace.dat describes one kernel",
+	return wm_export_single_open(x, &d->out,
+				     "a trace.dat file can hold the trace of one kernel only",
 				     tracedat_export_begin, diag);
 }
 

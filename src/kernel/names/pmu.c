@@ -243,8 +243,8 @@ static int set_term(const struct wm_pmus *p, const struct wm_pmu *pmu, int forma
 	free(format);
 	return placed ? 0
 		      : wm_diag_set(diag, -EINVAL, NULL, -1,
-				    "%s/%s/: 0x%llx has more bits than the term", pmu->name, name,
-				    (unsigned long long)value);
+				    "%s/%s/: 0x%llx is too large for the bits of this term",
+				    pmu->name, name, (unsigned long long)value);
 }
 
 static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const char *name)

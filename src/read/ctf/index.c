@@ -267,14 +267,18 @@ static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 		    w->t, w->name, w->at, "a packet of stream class %llu in a file of class %llu",
 		    (unsigned long long)f->stream_id, (unsigned long long)w->file->stream.class_id);
 	else if (f->packet_bits != UINT64_MAX && (f->packet_bits % 8 || f->packet_bits < f->bits))
-		wm_trace_fault(w->t, w->name, w->at,
-			       "a packet of %llu bits, whose header alone has %llu",
-			       (unsigned long long)f->packet_bits, (unsigned long long)f->bits);
+		wm_trace_fault(
+		    w->t, w->name, w->at,
+		    "a packet of %llu bits; its size should be a multiple of 8 and at least the "
+		    "%llu bits of its header",
+		    (unsigned long long)f->packet_bits, (unsigned long long)f->bits);
 	else if (f->content_bits != UINT64_MAX &&
 		 (f->content_bits < f->bits || f->content_bits > f->packet_bits))
 		wm_trace_fault(
 		    w->t, w->name, w->at,
-		    "a packet with %llu bits of content; its header has %llu and the packet %llu",
+		    "a packet whose content has %llu bits, which should be at least the %llu of "
+		    "its header "
+		    "and at most the %llu of the packet",
 		    (unsigned long long)f->content_bits, (unsigned long long)f->bits,
 		    (unsigned long long)(f->packet_bits == UINT64_MAX ? left : f->packet_bits));
 	else

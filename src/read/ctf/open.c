@@ -414,7 +414,8 @@ int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag
 
 	t->own = c;
 	if (err == -E2BIG)
-		(void)wm_diag_set(diag, err, t->path, -1, "more than %u names below it",
+		(void)wm_diag_set(diag, err, t->path, -1,
+				  "the folder has more than %u files and folders below it",
 				  WM_CTF_NAMES_MAX);
 	if (!err)
 		err = make_folders(t, c, &tree);

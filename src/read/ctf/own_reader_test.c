@@ -497,13 +497,13 @@ static void test_unknown_stream(void **state)
 
 static void test_content_too_large(void **state)
 {
-	expect(damage(SECOND + 48, PACKET_A * 8 + 8, 8), ALL - PER_A, "2120 bits of content");
+	expect(damage(SECOND + 48, PACKET_A * 8 + 8, 8), ALL - PER_A, "content has 2120 bits");
 	after_repair(ALL - PER_A);
 }
 
 static void test_content_too_small(void **state)
 {
-	expect(damage(SECOND + 48, 64, 8), ALL - PER_A, "64 bits of content");
+	expect(damage(SECOND + 48, 64, 8), ALL - PER_A, "content has 64 bits");
 	after_repair(ALL - PER_A);
 }
 

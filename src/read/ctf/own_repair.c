@@ -295,10 +295,11 @@ static int repair_read_frame(struct repair *r, int fd, const struct wm_packet *p
 		return repair_failed(r, "read it", (int)got);
 	if (got < (int64_t)FRAME_BYTES || le64toh(ret->packet_size) != p->bytes * 8 ||
 	    le64toh(ret->content_size) != p->own)
-		return wm_diag_set(r->diag, -EBADMSG, NULL, -1,
-				   "%.100s: its packets have another layout than those written "
-				   "by this release",
-				   r->name);
+		return wm_diag_set(
+		    r->diag, -EBADMSG, NULL, -1,
+		    "%.100s: its packets have another layout than this release writes: repair it "
+		    "with the release that recorded it",
+		    r->name);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 	int err;
 
 	if (pd->nr_attrs >= WM_PD_ATTRS_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, 0, "more than %u attrs", WM_PD_ATTRS_MAX);
+		return wm_diag_set(diag, -E2BIG, NULL, 0, "more than %u events", WM_PD_ATTRS_MAX);
 	err = wm_kperf_attr_parse(data, bytes, pd->swap, &a.attr, diag);
 	if (err)
 		return err;

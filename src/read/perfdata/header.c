@@ -100,7 +100,7 @@ static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, struct heade
 		return 0;
 	if (!inside(at, file_bytes) || at->bytes > 8ull * WM_PD_IDS_MAX) {
 		wm_trace_fault(pd->trace, s->file, at->offset,
-			       "the ids of attr %u (%llu bytes) are outside of the file", attr,
+			       "the ids of event %u (%llu bytes) are outside of the file", attr,
 			       (unsigned long long)at->bytes);
 		return 0;
 	}
@@ -123,17 +123,20 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 	if (h->attr_bytes < WM_PERF_ATTR_BYTES_MIN + 16 ||
 	    h->attr_bytes > WM_PERF_ATTR_BYTES_MAX + 16)
 		return wm_diag_set(diag, -EBADMSG, s->file, 16,
-				   "the header gives attrs of %llu bytes",
-				   (unsigned long long)h->attr_bytes);
+				   "the header says that the attributes of an event have %llu "
+				   "bytes; %u to %u are possible",
+				   (unsigned long long)h->attr_bytes, WM_PERF_ATTR_BYTES_MIN + 16u,
+				   WM_PERF_ATTR_BYTES_MAX + 16u);
 	if (!inside(&h->attrs, file_bytes))
-		return wm_diag_set(diag, -EBADMSG, s->file, 24,
-				   "the attrs (%llu bytes at %llu) are outside of the file",
-				   (unsigned long long)h->attrs.bytes,
-				   (unsigned long long)h->attrs.offset);
+		return wm_diag_set(
+		    diag, -EBADMSG, s->file, 24,
+		    "the events' attributes (%llu bytes at %llu) are outside of the file",
+		    (unsigned long long)h->attrs.bytes, (unsigned long long)h->attrs.offset);
 	n = h->attrs.bytes / h->attr_bytes;
 	if (!n || n > WM_PD_ATTRS_MAX)
-		return wm_diag_set(diag, -EBADMSG, s->file, 32, "%llu attrs",
-				   (unsigned long long)n);
+		return wm_diag_set(diag, -EBADMSG, s->file, 32,
+				   "the header lists %llu events; 1 to %u are possible",
+				   (unsigned long long)n, WM_PD_ATTRS_MAX);
 	err = claim(h, &h->attrs);
 	if (!err)
 		err = perfdata_header_load(s, &h->attrs, &data);

@@ -219,9 +219,9 @@ static int perfdata_index_describe(struct indexing *x, const struct wm_pd_walk *
 	if (x->pd->is_pipe || w->header.type == WM_PD_ATTR)
 		return 0;
 	if (w->header.type == WM_PD_COMPRESSED || w->header.type == WM_PD_COMPRESSED2)
-		wm_trace_fault(
-		    x->pd->trace, x->source->file, w->offset,
-		    "compressed records, but no feature for them in the header: they are left out");
+		wm_trace_fault(x->pd->trace, x->source->file, w->offset,
+			       "compressed records are left out, because the header does not "
+			       "describe the compression");
 	return wm_pd_describe(x->pd, w, x->diag);
 }
 

@@ -49,8 +49,8 @@ static int tracing_add_format(struct wm_pd *pd, struct wm_pd_bytes *b, const cha
 		return 0;
 	err = wm_kformats_add(pd->formats, system, (const char *)text, bytes, NULL, &why);
 	if (err && err != -ENOMEM && err != -EEXIST)
-		wm_trace_fault(pd->trace, "", 0, "the format of an event of %s: %s", system,
-			       why.sentence);
+		wm_trace_fault(pd->trace, "", 0, "the format of an event of %s cannot be read: %s",
+			       system, why.sentence);
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -88,7 +88,8 @@ static void ctf2_type_roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 				    name ? name : "");
 	}
 	if (t->role && t->is_signed)
-		(void)wm_ctf2_fail(p, -EBADMSG, "a signed number has a role");
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "a signed integer has a role; roles are for unsigned integers");
 }
 
 /* Parses one range of a list such as [[1, 5], [9, 9]]; also a single number. */

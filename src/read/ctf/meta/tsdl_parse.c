@@ -150,10 +150,14 @@ static bool bad_value(struct tsdl *p, const struct wm_tsdl_value *v, const char 
 bool wm_tsdl_unsigned(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, uint64_t max,
 		      uint64_t *ret)
 {
+	char wanted[40];
+
 	if (v->kind != TSDL_NUMBER || (v->negative && v->number))
 		return bad_value(p, v, what, "a number >= 0");
-	if (v->number > max)
-		return bad_value(p, v, what, "small enough");
+	if (v->number > max) {
+		(void)snprintf(wanted, sizeof(wanted), "at most %llu", (unsigned long long)max);
+		return bad_value(p, v, what, wanted);
+	}
 	*ret = v->number;
 	return true;
 }
@@ -456,7 +460,8 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 	else if (!strcmp(name, "description"))
 		ok = tsdl_text(p, v, name, &c->description);
 	else if (!strcmp(name, "freq"))
-		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->hz) && c->hz;
+		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->hz) &&
+		     (c->hz || bad_value(p, v, name, "greater than 0"));
 	else if (!strcmp(name, "precision"))
 		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->precision);
 	else if (!strcmp(name, "offset_s"))
@@ -465,7 +470,7 @@ static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_v
 		ok = tsdl_signed(p, v, name, &c->offset_cycles);
 	else if (!strcmp(name, "absolute"))
 		ok = wm_tsdl_bool(p, v, name, &c->absolute);
-	return ok || bad_value(p, v, name, "possible");
+	return ok;
 }
 
 static void tsdl_parse_clock_block(struct tsdl *p)

@@ -184,7 +184,7 @@ static const struct {
     {"/* CTF 1.8 */ \x80", 1, 15, "a stray byte 0x80"},
     {"/* CTF 1.8 */ bogus { };", 1, 15, "expected a block, not 'bogus'"},
     {HEAD "clock { freq = 5; };", 0, 0, "clock without a name"},
-    {HEAD "clock { name = a; freq = 0; };", 7, 26, "freq is not possible"},
+    {HEAD "clock { name = a; freq = 0; };", 7, 26, "freq is not greater than 0"},
     {HEAD "stream { id = 1; }; stream { id = 1; };", 0, 0, "stream 1 is described twice"},
     {HEAD "event { id = 1; name = a; };\nevent { id = 1; name = b; };", 8, 0, "twice"},
     {HEAD "stream { id = 1; };\nevent { name = a; stream_id = 2; };", 8, 0, "belongs to stream 2"},
