@@ -214,7 +214,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	__asm__ volatile("movq %[q], %%rax\n\t"
 			 "subq %c[pos](%[w]), %%rax\n\t"
 			 "movq %[q], %c[pos](%[w])\n\t"
-			 "movl %c[tally](%[w]), %k[q]\n\t" /* loads the previous end */
+			 "movl %c[tally](%[w]), %k[q]\n\t" /* loads the previous commit word's end */
 			 "shrq $3, %%rax\n\t"
 			 "btsq $40, %%rax\n\t"
 			 "shlq $20, %[q]\n\t"
@@ -392,7 +392,7 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 	WAYMARK_LOAD(last, w, last);
 	waymark_put64(start, last | word);
 }
-/* Opens a record: replaces q, the event's word, by the record's position. False: there is no room. */
+/* Opens a record: replaces q, the event's word, by the position. False: it does not fit. */
 #define waymark_open_record(q, w, fixed, stamp) \
 	__extension__({ \
 		unsigned char *start_, *end_; \

@@ -107,7 +107,7 @@ struct waymark_listed_field {
 int waymark_listed_field(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_field *ret);
 
-/* Value and name of an enumeration's label; NULL: there is no label with this number. */
+/* Value and name of an enumeration's label; NULL: no label has this number. */
 const char *waymark_listed_label(struct waymark_list *list, uint32_t i, uint32_t k, uint32_t label,
 				 int64_t *ret_value);
 

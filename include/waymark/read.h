@@ -255,7 +255,7 @@ const char *waymark_type_name(const struct waymark_type *type); /* "provider:nam
 int waymark_type_level(const struct waymark_type *type);
 /* Whether events of this type are about the recording itself. */
 int waymark_type_is_meta(const struct waymark_type *type);
-/* The fields of one part of the type's events, counted from 0. NULL: there is no field i. */
+/* The fields of one part of the type's events, counted from 0. NULL: the part has fewer fields. */
 uint32_t waymark_type_nr_fields(const struct waymark_type *type, enum waymark_part part);
 const struct waymark_field *waymark_type_field(const struct waymark_type *type,
 					       enum waymark_part part, uint32_t i);
@@ -326,8 +326,8 @@ int64_t waymark_next_batch(struct waymark_reader *reader, const struct waymark_e
 int waymark_seek(struct waymark_reader *reader, int64_t time_ns);
 
 /*
- * Returns a value by name: one of the event's fields, else of its contexts; NULL: there is no such
- * name.
+ * Returns a value by name: one of the event's fields, else of its contexts; NULL:
+ * no value has this name.
  */
 const struct waymark_value *waymark_get(const struct waymark_event *event, const char *field);
 
@@ -368,7 +368,7 @@ void waymark_columns_close(struct waymark_columns *columns);
  */
 int64_t waymark_columns_fill(struct waymark_columns *columns);
 
-/* The kind of column i, counted from 0; AUTO: there is no such column. */
+/* The kind of column i, counted from 0; AUTO: the result has fewer columns. */
 enum waymark_column_kind waymark_column_kind(const struct waymark_columns *columns, uint32_t i);
 
 /*

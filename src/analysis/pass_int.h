@@ -16,7 +16,9 @@ struct wm_pass_part {
 	uint32_t nr_merges; /* merges that run at the same time */
 };
 
-/* Reads the events before the part that describe threads, names and memory. 0 or -errno. */
+/*
+ * Reads what the trace says about threads, names and memory before the part begins. 0 or -errno.
+ */
 int wm_pass_walk_told(struct wm_pass *p, const struct wm_pass_part *part);
 
 /* Walks the part, starting from the state before it. 0 or -errno. */

@@ -145,8 +145,8 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 	if (!w)
 		return -ENOMEM;
 	/*
-	 * Of the events sched_waking and sched_wakeup only the first one is used: it is recorded by
-	 * the waker.
+	 * Uses the first of the events sched_waking and sched_wakeup, because it is recorded by the
+	 * waker.
 	 */
 	return w->is_off && !w->bucket ? wait_bucket_of(p, s, task, &w->bucket) : 0;
 }

@@ -3,9 +3,9 @@
  * pool_source.c - the pump's state of one pool: how far each chunk was read, new
  * parts, the times of their packets, losses.
  *
- * Each word of the pool is loaded once and checked; an impossible word quarantines the source. Of a
- * payload, only two headers are read, those of a part's first and last record, for the packet's
- * times.
+ * Each word of the pool is loaded once and checked; an impossible word quarantines the source. The
+ * only bytes of a payload that are read are the headers of a part's first and last record, for the
+ * packet's times.
  */
 #include "base/array.h"
 #include "collect/pool_source_int.h"

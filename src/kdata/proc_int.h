@@ -66,7 +66,7 @@ struct wm_proc_shape {
 	 * NULL
 	 */
 	const struct wm_proc_line *lines;
-	/* Of the lines that are not in `lines`, only those with "kB" are recorded. */
+	/* Lines that are not in `lines` are recorded only if their unit is "kB". */
 	bool sizes_only;
 	bool may_lack; /* a later text may lack lines; their values are then 0 */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * agent.h - the protocol between a traced process and a recorder: the session
- * folder, the socket messages and the control page. Of this room, control/ may include only this
- * header. doc/format/control.md describes the protocol.
+ * folder, the socket messages and the control page. It is the only header
+ * of this room that control/ may include. doc/format/control.md describes the protocol.
  *
  * A recorder owns a session folder (0700):
  *
@@ -138,9 +138,9 @@ struct wm_msg_counts {
 
 /* ------------------------------------------------------------------ *
  * DIR/rules: a header, then nr_rules times {struct wm_rule, glob, filter}, each padded to 8 bytes.
- * Each rule has the number of the change that added it; rules are in order of that number. Of the
- * rules that match an event only those of the last change count. If one of these is OFF, the event
- * is off; otherwise it is on, and recorded when the filter of any of them passes.
+ * Each rule has the number of the change that added it; rules are in order of that number. When
+ * rules of several changes match an event, only those of the last change count. If one of these is
+ * OFF, the event is off; otherwise it is on, and recorded when the filter of any of them passes.
  * ------------------------------------------------------------------ */
 #define WM_RULES_MAGIC     0x5453454c5552574dull
 #define WM_RULES_MAX_BYTES (1u << 20)

@@ -99,7 +99,10 @@ struct wm_probe {
 #define WM_QUICK_COUNT 4u
 _Static_assert(WM_QUICK_COUNT > WM_FILTER_QUICK_W8, "a kind of its own");
 
-/* Describes how an event is recorded in the complex case. Immutable once published. */
+/*
+ * How to record an event that has filters, contexts, probes or several recorders. It is not changed
+ * after it was published.
+ */
 struct wm_plan {
 	struct wm_filter_quick quick; /* the first member, which entry_*.S reads; kind 0: unused */
 	struct wm_plan *next_retired;

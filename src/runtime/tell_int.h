@@ -14,7 +14,7 @@
 struct wm_guest_session;
 
 #define WM_FD_MOVED_ABOVE 100 /* leaves low descriptors to the program */
-#define WM_SEND_WAIT_MS   500 /* the runtime leaves a recorder that reads nothing for this long */
+#define WM_SEND_WAIT_MS   500 /* timeout for a recorder that does not read its socket */
 
 /*
  * Sends one message, with a descriptor unless fd < 0. Returns 0 or -errno; -ETIMEDOUT when the

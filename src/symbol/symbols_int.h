@@ -19,7 +19,7 @@ struct wm_module_segment {
 
 struct wm_symbol_hit {
 	uint64_t address;
-	const struct wm_symbol *symbol; /* NULL: there is none at the address */
+	const struct wm_symbol *symbol; /* NULL: no symbol contains the address */
 };
 
 /* The symbols of one build. All modules of the build point to it. */

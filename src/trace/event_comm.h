@@ -15,8 +15,8 @@
 #include "trace/field_ref.h"
 
 /*
- * Binds `ret` to the context that holds the thread's name; its type is NULL when there is no such
- * context.
+ * Binds `ret` to the context that holds the thread's name; its type is NULL when the event lacks
+ * this context.
  */
 void wm_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret);
 

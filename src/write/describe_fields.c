@@ -171,7 +171,7 @@ static void set_labels(struct fields *f, const struct wm_field *field, struct wm
 	type->is_enum = true;
 }
 
-/* Of a scalar, or of an element. With labels it is a number. */
+/* Returns the type of a scalar or of an element. A field with labels is an enumeration. */
 static const struct wm_type *scalar_type(struct fields *f, const struct wm_field *field)
 {
 	static const uint8_t kinds[] = {

@@ -31,7 +31,7 @@ struct wm_mixed {
 	struct waiting *waiting;
 	size_t count, room;
 	uint64_t oldest, newest; /* clocks of the waiting records */
-	uint64_t end;            /* clock up to which all records were written */
+	uint64_t end;            /* all records with an earlier clock were written */
 	uint64_t lost;           /* added to the next packet's events_discarded */
 };
 

@@ -124,8 +124,8 @@ static void join(pthread_t t, void *due)
 }
 
 /*
- * Waits until the other thread waits: it holds the mutex from the moment it sets `waiting` until
- * then.
+ * Returns when the other thread waits on its condition: that thread holds the mutex from setting
+ * `waiting` until it waits.
  */
 static void until_waiting(int which)
 {

@@ -37,7 +37,7 @@ struct wm_convert_values {
 	struct wm_asked asked;
 };
 
-/* Finds the format with this name, or by OUT's suffix. Returns false when there is none. */
+/* Finds the format with this name, or by OUT's suffix. Returns false when no format matches. */
 bool wm_convert_format_named(const char *name, struct wm_convert_format *ret);
 bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret);
 

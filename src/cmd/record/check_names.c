@@ -52,9 +52,10 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 }
 
 /*
- * Makes the cure: the command that lists events, or the reason why kernel events were not searched.
+ * Writes the hint: the command that lists events, or the reason why the kernel's events were not
+ * searched.
  */
-static void find_cure(const struct wm_recorder_plan *plan, const char *glob, char *cure,
+static void find_hint(const struct wm_recorder_plan *plan, const char *glob, char *hint,
 		      size_t size)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -63,33 +64,33 @@ static void find_cure(const struct wm_recorder_plan *plan, const char *glob, cha
 
 	wm_tracefs_close(tracefs);
 	if (err < 0)
-		(void)snprintf(cure, size, "the kernel's events cannot be read: %s",
+		(void)snprintf(hint, size, "the kernel's events cannot be read: %s",
 			       wm_words_of(err, &diag));
 	else if (plan->command && !plan->nr_pids)
-		(void)snprintf(cure, size, "'waymark list %.200s' lists its events",
+		(void)snprintf(hint, size, "'waymark list %.200s' lists its events",
 			       plan->command[0]);
 	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
-		(void)snprintf(cure, size, "'waymark list -p %d' lists its events",
+		(void)snprintf(hint, size, "'waymark list -p %d' lists its events",
 			       (int)plan->pids[0]);
 	else
-		(void)snprintf(cure, size, "'waymark list' lists all events");
+		(void)snprintf(hint, size, "'waymark list' lists all events");
 }
 
 static void record_names_say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
 {
 	struct wm_nearest near;
-	char sentence[1024], cure[WM_DIAG_SENTENCE + 64];
+	char sentence[1024], hint[WM_DIAG_SENTENCE + 64];
 
 	wm_nearest_init(&near, glob);
 	(void)wm_recorder_each_event(plan, offer_event, &near);
 	for (size_t i = 0; i < plan->nr_pids; i++)
 		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
-	find_cure(plan, glob, cure, sizeof(cure));
+	find_hint(plan, glob, hint, sizeof(hint));
 	if (near.nr && near.best[0].distance == 0)
 		wm_say("the event '%s' exists, but no process that has it joined", glob);
 	else
-		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
+		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : hint);
 }
 
 uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,

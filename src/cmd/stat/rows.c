@@ -121,7 +121,7 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 }
 
 /*
- * Adds rows for the events of programs that a rule matches, or a row that says that there is none.
+ * Adds rows for the events of programs that a rule matches, or a row that says that none matches.
  */
 static void stat_rows_add_rule(struct table *t, uint32_t rule)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts_test.c - a fake process counts: tests the sums while it runs, over sealed chunks,
- * and after its end; unannounced ids, a runtime that is too old, and corrupt shared memory.
+ * program_counts_test.c - tests counting with a fake process that writes counters: the sums while
+ * the process runs, over several chunks, and after its end. Also ids that it did not announce, a
+ * runtime that is too old, and corrupt shared memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

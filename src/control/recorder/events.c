@@ -83,8 +83,8 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
 }
 
 /*
- * Whether the name is ftrace:print, which is no event of tracefs but is enabled through its own
- * file.
+ * Whether the name is ftrace:print, which tracefs does not list as an event: it is enabled through
+ * a file of its own.
  */
 static bool is_marker(const char *glob)
 {

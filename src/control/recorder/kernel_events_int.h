@@ -82,8 +82,8 @@ int wm_recorder_kernel_remember(struct wm_recorder_kernel *k, const char *system
 int wm_recorder_kernel_stage(struct wm_recorder_kernel *k, uint32_t event, const char *filter,
 			     struct wm_diag *diag);
 /*
- * Stages all events of an existing probe with that name. Returns their number; 0: there is no such
- * probe.
+ * Stages all events of an existing probe with that name. Returns their number; 0: no probe has that
+ * name.
  */
 int wm_recorder_kernel_stage_probe(struct wm_recorder_kernel *k, const struct wm_event_def *def,
 				   const char *filter, struct wm_diag *diag);

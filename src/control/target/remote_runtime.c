@@ -47,7 +47,7 @@ void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, si
 	ssize_t n = 0;
 
 	/*
-	 * A short read at the end of a mapping is no error, because the string may end before that.
+	 * A short read at the end of a mapping is fine: the string may end before.
 	 */
 	if (address && address <= INT64_MAX)
 		n = pread(t->mem, buf, size - 1, (off_t)address);

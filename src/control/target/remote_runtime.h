@@ -42,7 +42,7 @@ int wm_target_write(const struct wm_target *t, uint64_t address, const void *dat
  */
 void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, size_t size);
 
-/* Reads the words of the control page again, but not the folder. */
+/* Reads all members of the control page before `folder` again. */
 int wm_target_refresh(struct wm_target *t);
 
 #endif

@@ -14,7 +14,7 @@
 #include "read/perfdata.h"
 #include "read/tracedat.h"
 
-#define PERF_HEAD 10u /* size of its magic number */
+#define PERF_HEAD 10u /* size of the magic number at the beginning of tracing data in perf.data */
 
 /* The largest record size: strings and lists in programs' events are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u

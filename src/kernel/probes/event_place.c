@@ -22,7 +22,7 @@
 
 /* ---- uprobes ----------------------------------------------------------------------- */
 
-/* Sets type and bits of the kernel's uprobe PMU; does not change the place in `def`. */
+/* Makes `def` an event of the kernel's uprobe PMU. The file and the offset in `def` are kept. */
 int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def)
 {
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "uprobe");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growing_int.h - shared by growing.c (looks and events) and growing_file.c (names and bytes of
- * files); see growing.h.
+ * growing_int.h - the state of a growing trace, shared by growing.c, which reads events, and
+ * growing_file.c, which finds and reads the stream files; see growing.h.
  */
 #ifndef WM_READ_CTF_GROWING_INT_H
 #define WM_READ_CTF_GROWING_INT_H

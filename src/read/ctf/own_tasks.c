@@ -55,7 +55,7 @@ static uint32_t own_tasks_place(const struct wm_trace *t, uint32_t pid, int64_t 
 }
 
 /*
- * Of two records, prefers one that the kernel wrote at the time to one that the recorder queried.
+ * Prefers a record that the kernel wrote at the time to one that the recorder queried.
  */
 static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uint32_t at)
 {

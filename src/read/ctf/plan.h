@@ -199,7 +199,7 @@ int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_
 		       struct wm_diag *diag);
 void wm_ctf_plan_destroy(struct wm_ctf_plan *p);
 
-/* Return NULL when there is no such stream class or event. */
+/* Return NULL when the plan lacks that stream class or event. */
 const struct wm_ctf_stream_plan *wm_ctf_plan_stream(const struct wm_ctf_plan *p, uint64_t id);
 const struct wm_ctf_event_plan *wm_ctf_plan_event_search(const struct wm_ctf_stream_plan *s,
 							 uint64_t id);

@@ -13,7 +13,7 @@
 struct follow {
 	struct wm_ctf_quick q;
 	const struct wm_ctf_op *id; /* the last operation that loads an id */
-	uint32_t run;               /* bit offset of the run's first byte */
+	uint32_t run; /* offset in bits of the operations that follow, up to the next run */
 };
 
 static bool plan_header_number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)

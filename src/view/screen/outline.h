@@ -88,7 +88,7 @@ int wm_outline_filter(struct wm_outline *o, uint32_t column, bool whole, const c
 int wm_outline_unfilter(struct wm_outline *o); /* removes the last filter; -ENOENT: no filter */
 int wm_outline_limit(struct wm_outline *o, double least, uint32_t most);
 
-/* Returns the column with that name; WM_OUTLINE_ANY: there is none. */
+/* Returns the column with that name; WM_OUTLINE_ANY: no column has it. */
 uint32_t wm_outline_column(const struct wm_result_table *t, const char *name);
 
 /*

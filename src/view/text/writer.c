@@ -174,7 +174,7 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	return ok;
 }
 
-/* Returns the number of a member + 1; 0: there is no member with that name and kind. */
+/* Returns the number of a member + 1; 0: no member has that name and kind. */
 static uint32_t writer_find_member(const struct wm_type *t, const char *name,
 				   enum wm_type_kind kind)
 {

@@ -684,7 +684,7 @@ static void test_loss(void **unused)
 	done(&w);
 }
 
-/* Strings and lists can be longer than the room that a pen reserves at a time. */
+/* Tests strings and lists that are longer than the memory a pen reserves at once. */
 static void test_long_values(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_PERF,

@@ -74,8 +74,7 @@ struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char
 void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		     struct wm_ctf_type *type);
 /*
- * Returns the type with that name. If there is none, sets an error in which `kind` is the word for
- * it.
+ * Returns the type with that name. If nothing has that name, sets an error that calls it a `kind`.
  */
 struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 				  const struct wm_tsdl_token *at, const char *kind);

@@ -32,7 +32,7 @@ static uint64_t tsdl_type_hash_of(const struct tsdl *p, enum tsdl_space space, c
 	return wm_mix_bytes(p->name_table.seed + space, name, strlen(name));
 }
 
-/* Of several names in nested scopes, the innermost one counts: the last one declared. */
+/* When nested scopes declare a name several times, the innermost one counts: the last one. */
 static struct tsdl_name *tsdl_type_find_name(struct tsdl *p, enum tsdl_space space,
 					     const char *name, uint64_t hash)
 {
