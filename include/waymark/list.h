@@ -20,7 +20,7 @@
  * Errors are as in <waymark/read.h>: a negative errno number, and a sentence in struct
  * waymark_error. -ENOENT: no event has the name, and the sentence suggests the nearest names;
  * -EINVAL: malformed options; -EACCES: the events may exist, but cannot be read, and the sentence
- * has the cure. Sizes are as in <waymark/read.h>, too: structures begin with their size.
+ * has the hint. Sizes are as in <waymark/read.h>, too: structures begin with their size.
  *
  * Ownership. The caller closes a list; all strings and pointers obtained from it live as long as
  * the list. Threads. A list belongs to one thread at a time; different lists are independent. No
@@ -135,7 +135,7 @@ struct waymark_family {
 	size_t size;
 	const char *name;
 	const char *what;    /* short description */
-	const char *missing; /* the reason why it cannot be used here, and the cure; NULL: it can */
+	const char *missing; /* the reason why it cannot be used here, and the hint; NULL: it can */
 	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: events can be placed anywhere */
 	uint32_t reserved;   /* 0 */
 };

@@ -22,7 +22,7 @@
  * are recorded: see waymark_record_next().
  *
  * Errors are as in <waymark/read.h>: a negative errno number, and in struct waymark_error a
- * sentence with the failure, the reason and the cure; `column` is the position in a wrong name or
+ * sentence with the failure, the reason and the hint; `column` is the position in a wrong name or
  * filter. Sizes are as there, too: structures begin with their size. Facts that are not failures
  * but should be reported ("sampled outside the kernel only") go to `say` in the options. No
  * function prints.
@@ -125,7 +125,7 @@ struct waymark_record_how {
  * Adds the events that a name of waymark-events(7) selects; it may contain *, ? and [...]. Without
  * any call, all events of programs are recorded. `how` may be NULL. Returns 0; -ENOENT: no event
  * has the name, and the sentence suggests the nearest names; -EINVAL; -EACCES: the sentence has the
- * cure; -EOPNOTSUPP: not supported by this kernel.
+ * hint; -EOPNOTSUPP: not supported by this kernel.
  *
  * While the recording runs: the last call determines how the matching events are recorded; other
  * events stay unchanged. Events of programs, tracepoints, system calls and probes can be changed
@@ -288,7 +288,7 @@ struct waymark_counter {
 	double scale;        /* value of one count in that unit */
 	/* Whether only user mode was counted, because counting in the kernel is not permitted. */
 	int is_user_only;
-	int err;             /* below 0: not counted; `why` has the reason and the cure */
+	int err;             /* below 0: not counted; `why` has the reason and the hint */
 	const char *why;
 };
 

@@ -32,7 +32,7 @@ static bool event_matches(const struct wm_event_type *t, const char *glob, size_
 static int profile_field_unknown(const struct wm_pass *pass, const char *name, struct wm_diag *diag)
 {
 	const char *dot = strrchr(name, '.'), *field = dot ? dot + 1 : name;
-	char cure[256];
+	char hint[256];
 	struct wm_nearest near;
 
 	wm_nearest_init(&near, field);
@@ -49,9 +49,9 @@ static int profile_field_unknown(const struct wm_pass *pass, const char *name, s
 					wm_nearest_offer(&near, s->members[m].name);
 		}
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(diag, -ENOENT, NULL, -1, "no selected event has a field '%.100s'%s%s",
-			   name, cure[0] ? "; " : "", cure);
+			   name, hint[0] ? "; " : "", hint);
 }
 
 void wm_key_fields_free(const struct wm_pass *pass, struct wm_field_ref **fields)

@@ -80,7 +80,7 @@ struct wm_result_table {
 enum wm_note_kind {
 	WM_NOTE_FACT,    /* describes the traces */
 	WM_NOTE_LOSS,    /* events are missing, so figures are too small */
-	WM_NOTE_PROBLEM, /* something failed; the text has a cure */
+	WM_NOTE_PROBLEM, /* something failed; the text has a hint */
 };
 
 struct wm_result_note {

@@ -11,7 +11,7 @@
 static const struct {
 	int err;
 	const char *words;
-} cured[] = {
+} hints[] = {
     {EACCES, "Permission denied; run as root, or as a user with permission"},
     {EPERM, "Operation not permitted; run as root (root of a container may not be enough)"},
     {EMFILE, "Too many open files; raise the limit of open files with 'ulimit -n'"},
@@ -26,18 +26,18 @@ static const struct {
 
 const char *wm_diag_errno(int err)
 {
-	for (size_t i = 0; i < sizeof(cured) / sizeof(cured[0]); i++) {
-		if (cured[i].err == -err)
-			return cured[i].words;
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		if (hints[i].err == -err)
+			return hints[i].words;
 	}
 	return strerror(-err);
 }
 
 /*
- * Appends the cure to a sentence that ends with the errno's text, such as "cannot open the folder:
+ * Appends the hint to a sentence that ends with the errno's text, such as "cannot open the folder:
  * Permission denied".
  */
-static void add_cure(struct wm_diag *d, int err)
+static void add_hint(struct wm_diag *d, int err)
 {
 	const char *bare = strerror(-err);
 	size_t bytes = strlen(d->sentence), tail = strlen(bare);
@@ -61,7 +61,7 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
 	/* The sentence is cut when too long. */
 	(void)vsnprintf(d->sentence, sizeof(d->sentence), fmt, args);
 	va_end(args);
-	add_cure(d, err);
+	add_hint(d, err);
 	return err;
 }
 

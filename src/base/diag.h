@@ -25,8 +25,8 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
     __attribute__((format(printf, 5, 6)));
 
 /*
- * The text of a negative errno, with a cure where one cure fits everywhere. wm_diag_set() adds the
- * cure to a sentence that ends with the errno's own text.
+ * The text of a negative errno, with a hint where one hint fits everywhere. wm_diag_set() adds the
+ * hint to a sentence that ends with the errno's own text.
  */
 const char *wm_diag_errno(int err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag_test.c - sentences are kept, cut, and extended by a cure when they end with an errno's text.
+ * diag_test.c - sentences are kept, cut, and extended by a hint when they end with an errno's text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,30 +13,30 @@
 
 #include "base/diag.h"
 
-static void cures(void **state)
+static void hints(void **state)
 {
-	static const int cured[] = {EACCES, EPERM, EMFILE, ENFILE, ENOSPC,
+	static const int hints[] = {EACCES, EPERM, EMFILE, ENFILE, ENOSPC,
 				    EDQUOT, EROFS, EFBIG,  ENOMEM};
 	struct wm_diag d;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cured) / sizeof(cured[0]); i++) {
-		const char *bare = strerror(cured[i]), *words = wm_diag_errno(-cured[i]);
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		const char *bare = strerror(hints[i]), *words = wm_diag_errno(-hints[i]);
 
-		/* The C library's text of the errno, then the cure. */
+		/* The C library's text of the errno, then the hint. */
 		assert_int_equal(strncmp(words, bare, strlen(bare)), 0);
 		assert_int_equal(strncmp(words + strlen(bare), "; ", 2), 0);
-		assert_int_equal(wm_diag_set(&d, -cured[i], NULL, -1, "cannot open it: %s", bare),
-				 -cured[i]);
+		assert_int_equal(wm_diag_set(&d, -hints[i], NULL, -1, "cannot open it: %s", bare),
+				 -hints[i]);
 		assert_int_equal(strncmp(d.sentence, "cannot open it: ", 16), 0);
 		assert_string_equal(d.sentence + 16, words);
 		/* The text of another errno, or text in the middle of a sentence, is left
 		 * unchanged. */
 		(void)wm_diag_set(&d, -EINVAL, NULL, -1, "cannot open it: %s", bare);
 		assert_string_equal(d.sentence + 16, bare);
-		(void)wm_diag_set(&d, -cured[i], NULL, -1, "(%s)", bare);
+		(void)wm_diag_set(&d, -hints[i], NULL, -1, "(%s)", bare);
 		assert_int_equal(strlen(d.sentence), strlen(bare) + 2);
-		(void)wm_diag_set(&d, -cured[i], NULL, -1, "x: %s", words);
+		(void)wm_diag_set(&d, -hints[i], NULL, -1, "x: %s", words);
 		assert_string_equal(d.sentence + 3, words);
 	}
 	assert_string_equal(wm_diag_errno(-ENOENT), strerror(ENOENT));
@@ -52,7 +52,7 @@ static void long_sentences(void **state)
 	text[sizeof(text) - 1] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s", text);
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);
-	/* The cure, which follows the error, is truncated at the end of the buffer. */
+	/* The hint, which follows the error, is truncated at the end of the buffer. */
 	text[WM_DIAG_SENTENCE - 1 - strlen(strerror(EACCES))] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s%s", text, strerror(EACCES));
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);
@@ -62,7 +62,7 @@ static void long_sentences(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(cures),
+	    cmocka_unit_test(hints),
 	    cmocka_unit_test(long_sentences),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.c - option tables over getopt_long: parsing, defaults, bounds, errors that name the cure.
+ * option.c - option tables over getopt_long: parsing, defaults, bounds, errors that name the hint.
  * option_help.c prints the same tables. Not thread-safe (getopt is not); knows no verb and prints
  * nothing.
  */
@@ -281,7 +281,7 @@ static void option_offer_names(const struct parser *p, struct wm_nearest *near)
 static int unknown_long(const struct parser *p, const char *word, struct wm_diag *diag)
 {
 	size_t length = strcspn(word, "=");
-	char name[WM_NEAREST_NAME_MAX], list[128], cure[WM_DIAG_SENTENCE];
+	char name[WM_NEAREST_NAME_MAX], list[128], hint[WM_DIAG_SENTENCE];
 	struct wm_nearest near;
 	unsigned nr = 0;
 	size_t used = 0;
@@ -301,9 +301,9 @@ static int unknown_long(const struct parser *p, const char *word, struct wm_diag
 				   list);
 	wm_nearest_init(&near, name);
 	option_offer_names(p, &near);
-	wm_nearest_sentence(&near, "--", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "--", hint, sizeof(hint));
 	return wm_diag_set(diag, -EINVAL, NULL, -1, "unknown option '--%s'%s%s", name,
-			   *cure ? "; " : "", cure);
+			   *hint ? "; " : "", hint);
 }
 
 /* Explains an unknown letter; suggests "--filter" for "-filter". */

@@ -112,7 +112,7 @@ enum wm_option_order {
 /*
  * Sets the defaults in `values`, then parses argv[1..argc-1] (argv is reordered: positional
  * arguments last). Returns 0 and the index of the first positional argument (argc: none), 1 for
- * --help, or -EINVAL with a sentence that names the option and the cure.
+ * --help, or -EINVAL with a sentence that names the option and the hint.
  */
 int wm_option_parse(const struct wm_option *table, enum wm_option_order order, int argc,
 		    char **argv, void *values, int *ret_first, struct wm_diag *diag);

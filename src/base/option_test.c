@@ -243,7 +243,7 @@ static void test_help_is_asked(void **state)
 	assert_int_equal(parse("ls -h", WM_OPTION_FIRST, &v), 0);
 }
 
-static void test_errors_name_the_cure(void **state)
+static void test_errors_name_the_hint(void **state)
 {
 	static const struct {
 		const char *line, *sentence;
@@ -442,7 +442,7 @@ int main(void)
 	    cmocka_unit_test(test_order_of_calls),
 	    cmocka_unit_test(test_command_keeps_its_options),
 	    cmocka_unit_test(test_help_is_asked),
-	    cmocka_unit_test(test_errors_name_the_cure),
+	    cmocka_unit_test(test_errors_name_the_hint),
 	    cmocka_unit_test(test_long_words_do_not_overflow),
 	    cmocka_unit_test(test_help_text),
 	    cmocka_unit_test(test_integers),

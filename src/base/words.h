@@ -20,7 +20,7 @@ void wm_words_say(const struct wm_words *w, const char *fmt, ...)
 
 /*
  * Reports "cannot VERB 'OBJECT': REASON", where the reason is the text of a negative errno and its
- * cure.
+ * hint.
  */
 void wm_words_cannot(const struct wm_words *w, const char *verb, const char *object, int err);
 
@@ -32,7 +32,7 @@ void wm_words_diag(const struct wm_words *w, const char *verb, const char *objec
 		   const struct wm_diag *diag);
 
 /*
- * The reason of a failure: the sentence of `diag`, or the errno's text and cure when the sentence
+ * The reason of a failure: the sentence of `diag`, or the errno's text and hint when the sentence
  * is empty.
  */
 const char *wm_words_of(int err, const struct wm_diag *diag);

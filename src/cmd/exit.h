@@ -9,7 +9,7 @@ enum wm_exit {
 	WM_EXIT_DONE = 0,
 	WM_EXIT_FAILED = 1,
 	WM_EXIT_USAGE = 2,         /* wrong option or argument */
-	WM_EXIT_NOT_PERMITTED = 3, /* the cure was printed */
+	WM_EXIT_NOT_PERMITTED = 3, /* the hint was printed */
 	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the nearest names were printed */
 	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; which and why was printed */
 

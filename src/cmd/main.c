@@ -48,7 +48,7 @@ const struct wm_verb *wm_verb_find(const char *name)
 int wm_verb_unknown(const char *name)
 {
 	struct wm_nearest near;
-	char cure[256];
+	char hint[256];
 
 	wm_nearest_init(&near, name);
 	for (const struct wm_verb *const *v = wm_verbs; *v; v++) {
@@ -56,8 +56,8 @@ int wm_verb_unknown(const char *name)
 		if ((*v)->alias)
 			wm_nearest_offer(&near, (*v)->alias);
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	wm_say("unknown verb '%.100s'; %s", name, *cure ? cure : "'waymark help' lists them");
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
+	wm_say("unknown verb '%.100s'; %s", name, *hint ? hint : "'waymark help' lists them");
 	return WM_EXIT_USAGE;
 }
 

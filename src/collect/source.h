@@ -101,7 +101,7 @@ struct wm_source_ops {
 	 * number or -errno.
 	 */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
-	/* Set if want is. Frees the options. */
+	/* Frees the options; set if `want` is. */
 	void (*forget)(void *options);
 	/*
 	 * Optional. Whether a user asked for events of this source. If NULL, the source is asked

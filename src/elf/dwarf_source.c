@@ -130,14 +130,14 @@ static int dwarf_source_by_address(const void *a, const void *b)
 static int dwarf_source_finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr,
 			       struct wm_diag *diag)
 {
-	char cure[120];
+	char hint[120];
 	uint64_t *addresses;
 
 	if (!s->has_file) {
-		wm_nearest_sentence(&s->near, "", cure, sizeof(cure));
+		wm_nearest_sentence(&s->near, "", hint, sizeof(hint));
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "'%.100s' has no code from source file '%.80s'%s%s",
-				   s->vars->elf->name, s->file, *cure ? "; " : "", cure);
+				   s->vars->elf->name, s->file, *hint ? "; " : "", hint);
 	}
 	if (!s->nr && s->next)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,

@@ -259,7 +259,7 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 {
 	struct member_search search = {.name = name};
 	Dwarf_Die outer = *type;
-	char cure[120], why[200];
+	char hint[120], why[200];
 
 	if (is_pointer(type)) {
 		if (!wm_dwarf_bare_type(type, &outer) || !vars_step(v, 0))
@@ -273,9 +273,9 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
 	wm_nearest_init(&search.near, name);
 	if (!vars_find_member(&search, &outer, 0, 0)) {
-		wm_nearest_sentence(&search.near, "", cure, sizeof(cure));
+		wm_nearest_sentence(&search.near, "", hint, sizeof(hint));
 		(void)snprintf(why, sizeof(why), "it has no member '%.40s'%s%s", name,
-			       *cure ? "; " : "", cure);
+			       *hint ? "; " : "", hint);
 		return vars_refuse(diag, -ENOENT, path, why);
 	}
 	v->offset[v->nr_steps - 1] += (int64_t)search.offset;
@@ -358,15 +358,15 @@ static void vars_offer_names(Dwarf_Die *scope, struct wm_nearest *near)
 static int not_there(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag *diag)
 {
 	struct wm_nearest near;
-	char cure[120];
+	char hint[120];
 
 	wm_nearest_init(&near, name);
 	for (int i = 0; i < nr; i++)
 		vars_offer_names(&scopes[i], &near);
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(diag, -ENOENT, NULL, -1,
 			   "no parameter or variable '%.60s' at this address; %s", name,
-			   *cure ? cure : "arg1 is the first argument, %di a register");
+			   *hint ? hint : "arg1 is the first argument, %di a register");
 }
 
 static bool is_entry(Dwarf_Die *function, uint64_t address)

@@ -36,7 +36,7 @@
  * may be longer, too. Returns their number (> 0), or with a sentence:
  *
  *   -ENOENT      no event has this name; the nearest names are offered
- *   -EACCES      it may exist, but the list may not be read: the cure
+ *   -EACCES      it may exist, but the list may not be read: the hint
  *   -EINVAL      malformed: what is wrong, and the right form
  *   -EOPNOTSUPP  this kernel has no such events at all
  *   and the errors of reading a program (-ENOEXEC, -EBADMSG ...)

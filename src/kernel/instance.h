@@ -41,7 +41,7 @@ uint64_t wm_instance_buffer_default(void);
 
 /*
  * Creates an instance, switched off. Returns 0, or with a sentence: -EACCES (not permitted; names
- * the cure), -ENOMEM, -EOPNOTSUPP (this kernel has no instances, or not this clock).
+ * the hint), -ENOMEM, -EOPNOTSUPP (this kernel has no instances, or not this clock).
  */
 int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
 		       struct wm_instance **ret, struct wm_diag *diag);

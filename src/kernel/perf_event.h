@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf_event.h - a thin wrapper of perf_event_open(2): opens an event on a task and a CPU, and
- * reads its count. For every refusal it writes a sentence that names the cure. Knows neither event
+ * reads its count. For every refusal it writes a sentence that names the hint. Knows neither event
  * names (event_name.h) nor rings. The caller owns the descriptors and closes them with close(2).
  * Thread safe.
  */

@@ -48,7 +48,7 @@ bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
  * Returns what a user without the privilege can do: "run as root"; in a user namespace, whose root
  * does not suffice, to run outside of it.
  */
-const char *wm_privilege_cure(const struct wm_privilege *p);
+const char *wm_privilege_hint(const struct wm_privilege *p);
 
 /* Raises the soft limit for open files to the hard one. Returns the new limit. */
 uint64_t wm_privilege_raise_files(void);

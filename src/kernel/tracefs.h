@@ -42,7 +42,7 @@ struct wm_tracefs {
  * Finds a tracefs that can be read: mounted at the usual place, mounted elsewhere
  * (/proc/self/mounts), or under debugfs. If there is none and the process is permitted to, opens
  * one that is not mounted anywhere and disappears with the descriptor. Fails with a sentence that
- * names the cure: -EACCES (there is one, but this process may not read it), -ENOENT (none is
+ * names the hint: -EACCES (there is one, but this process may not read it), -ENOENT (none is
  * mounted, and this process may not open one), -EOPNOTSUPP (the kernel has no tracefs).
  */
 int wm_tracefs_open(struct wm_tracefs **ret, struct wm_diag *diag);

@@ -151,7 +151,7 @@ static int64_t wait_for_chunk(struct want *n)
 	return -EAGAIN;
 }
 
-/* Inlined to save the program's stack: this is where an event needs most. */
+/* Inlined, because here an event uses the largest part of the program's stack. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
 	int64_t index = small ? slow_take(n, true) : -EAGAIN;

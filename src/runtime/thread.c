@@ -364,8 +364,9 @@ static struct seen thread_look(struct wm_thread *t, unsigned level)
 }
 
 /*
- * Whether that emit has ended since. An emit may change its chunk halfway: the direct case then
- * reads its event's word again, while the gate continues with its plan.
+ * Whether the emit that was in progress when `s` was read has ended. An emit may change its chunk
+ * halfway: the direct case then reads its event's word again, while the gate continues with its
+ * plan.
  */
 static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 {

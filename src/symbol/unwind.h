@@ -20,7 +20,7 @@
 /* Where and why a chain ended. */
 enum wm_unwound {
 	WM_UNWOUND_WHOLE,      /* in the first function of the thread */
-	WM_UNWOUND_CUT,        /* at the end of the copy of the stack */
+	WM_UNWOUND_CUT,        /* at the end of the part of the stack that was recorded */
 	WM_UNWOUND_NO_SAMPLE,  /* before it began: the sample has no registers or no stack */
 	WM_UNWOUND_NO_MAPPING, /* at an address without a known mapping */
 	WM_UNWOUND_NO_TABLE,   /* in code without an unwind table or frame pointer */

@@ -132,12 +132,12 @@ static bool has_bad_sites(const struct wm_inventory *l)
 
 static void say_no_match(const struct wm_inventory *l, const char *glob)
 {
-	char cure[WM_DIAG_SENTENCE];
+	char hint[WM_DIAG_SENTENCE];
 
 	if (glob)
 		wm_say("no event matches '%s'; %s", glob,
-		       wm_inventory_near(l, glob, cure, sizeof(cure))
-			   ? cure
+		       wm_inventory_near(l, glob, hint, sizeof(hint))
+			   ? hint
 			   : "'waymark list' without a GLOB lists all events");
 }
 
@@ -221,10 +221,10 @@ static uint32_t print_all(const struct found *f)
 /* Returns whether the error from the lookup of kernel events is the better message. */
 static bool kernel_says_why(const struct found *f)
 {
-	char cure[WM_DIAG_SENTENCE];
+	char hint[WM_DIAG_SENTENCE];
 
 	return f->kernel_err < 0 && (f->kernel_err != -ENOENT || !has_events(&f->list) ||
-				     !wm_inventory_near(&f->list, f->glob, cure, sizeof(cure)));
+				     !wm_inventory_near(&f->list, f->glob, hint, sizeof(hint)));
 }
 
 static int say_nothing_found(const struct found *f)

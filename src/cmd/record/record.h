@@ -51,7 +51,7 @@ bool wm_record_sample_join(const struct wm_sampling_how *general, const struct w
 /* Parses the argument of --every. 0, or -EINVAL with a message in diag. */
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag);
 
-/* Reports why a recording is empty (no process joined, or none has marks), and the cure. */
+/* Reports why a recording is empty (no process joined, or none has marks), and the hint. */
 void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_recording_totals *t,
 			 const struct wm_recorder *recorder);
 

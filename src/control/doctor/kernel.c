@@ -369,7 +369,7 @@ static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 			    "this kernel was built without BPF (%s)", strerror(err));
 	else
 		wm_check_no(c, WM_WORKS_NO,
-			    d->privilege.is_inner ? wm_privilege_cure(&d->privilege)
+			    d->privilege.is_inner ? wm_privilege_hint(&d->privilege)
 						  : "run as root, or with CAP_BPF and CAP_PERFMON",
 			    "programs cannot be loaded: %s%s", strerror(err),
 			    wm_privilege_bpf(&d->privilege)

@@ -85,11 +85,11 @@ static void offer_all(const struct wm_inventory *l, const char *glob, struct wm_
 	}
 }
 
-bool wm_inventory_near(const struct wm_inventory *l, const char *glob, char *cure, size_t bytes)
+bool wm_inventory_near(const struct wm_inventory *l, const char *glob, char *hint, size_t bytes)
 {
 	struct wm_nearest near;
 
 	wm_nearest_init(&near, strncmp(glob, "user:", 5) ? glob : glob + 5);
 	offer_all(l, glob, &near);
-	return *wm_nearest_sentence(&near, "", cure, bytes) != '\0';
+	return *wm_nearest_sentence(&near, "", hint, bytes) != '\0';
 }

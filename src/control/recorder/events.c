@@ -228,7 +228,7 @@ static void say_narrowed(const struct wm_recorder_events *e, const struct wm_eve
 		     "%s is sampled in user space only: kernel samples need more privilege "
 		     "(kernel.perf_event_paranoid is %" PRId64
 		     "); %s, or: sudo sysctl kernel.perf_event_paranoid=1",
-		     def->name, p.paranoid, wm_privilege_cure(&p));
+		     def->name, p.paranoid, wm_privilege_hint(&p));
 }
 
 static int recorder_events_sample(struct wm_recorder_events *e, const struct wm_event_def *def,

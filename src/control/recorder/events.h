@@ -103,7 +103,7 @@ struct wm_recorder_wanted {
 /*
  * Adds a name. Returns 0, or with diag: -ENOENT (no such event: the nearest names), -EINVAL,
  * -EOPNOTSUPP, -E2BIG, -EILSEQ (the event exists but not with these parameters), -EACCES, -EPERM
- * (the cure) and others. A name that only programs can have is never refused as missing, because
+ * (the hint) and others. A name that only programs can have is never refused as missing, because
  * programs may start later.
  */
 int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,

@@ -27,7 +27,7 @@ struct wm_target {
 /*
  * Finds the runtime in a mapped libwaymark-rt.so, in the executable or, unless `quick`, in any
  * other mapped file. If there are several, uses the first one that has sites. -ENOENT: no runtime;
- * -ESRCH: no such process; -EACCES, -EPERM: access is not permitted (diag has the cure); -EPROTO: a
+ * -ESRCH: no such process; -EACCES, -EPERM: access is not permitted (diag has the hint); -EPROTO: a
  * runtime of another version.
  */
 int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag *diag);

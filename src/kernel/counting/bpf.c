@@ -118,7 +118,7 @@ static int bpf_say_refused(int err, const char *what, struct wm_diag *diag)
 	if (err == -EPERM || err == -EACCES)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "BPF %s is not permitted; %s, or with CAP_BPF and CAP_PERFMON",
-				   what, wm_privilege_cure(&p));
+				   what, wm_privilege_hint(&p));
 	if (err == -ENOSYS)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "this kernel was built without BPF (CONFIG_BPF_SYSCALL)");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf_event_test.c - counters on this process and its children, scaling, and
- * a sentence with a cure for each refusal.
+ * a sentence with a hint for each refusal.
  */
 #include "kernel/perf_event.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf_refusal.c - turns an error of perf_event_open(2) into a sentence with a
- * cure. The kernel returns one errno for many reasons; the present settings and
+ * hint. The kernel returns one errno for many reasons; the present settings and
  * capabilities distinguish them. See perf_event.h.
  */
 #include <errno.h>
@@ -35,7 +35,7 @@ static int refused_permission(const struct refusal *r)
 		    r->diag, r->err, NULL, -1,
 		    "'%.60s' is not permitted: to count %s, kernel.perf_event_paranoid must be at "
 		    "most %d (now %" PRId64 "); %s, or: sudo sysctl kernel.perf_event_paranoid=%d",
-		    r->name, whats[need], (int)need, p.paranoid, wm_privilege_cure(&p), (int)need);
+		    r->name, whats[need], (int)need, p.paranoid, wm_privilege_hint(&p), (int)need);
 	if (r->where.pid > 0 && wm_privilege_perf(&p, need))
 		return wm_diag_set(r->diag, r->err, NULL, -1,
 				   "'%.60s' is not permitted on thread %d: it belongs to another "
@@ -43,7 +43,7 @@ static int refused_permission(const struct refusal *r)
 				   r->name, (int)r->where.pid);
 	return wm_diag_set(r->diag, r->err, NULL, -1,
 			   "'%.60s' is not permitted: it needs CAP_PERFMON (or CAP_SYS_ADMIN); %s",
-			   r->name, wm_privilege_cure(&p));
+			   r->name, wm_privilege_hint(&p));
 }
 
 static int refused_files(const struct refusal *r)

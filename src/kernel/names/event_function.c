@@ -34,7 +34,7 @@ static bool is_function(const struct wm_elf_symbol *s)
 static int no_function(const struct search *s)
 {
 	struct wm_nearest near;
-	char cure[120];
+	char hint[120];
 
 	wm_nearest_init(&near, s->wanted);
 	for (size_t i = 0; i < s->symbols.nr; i++) {
@@ -47,11 +47,11 @@ static int no_function(const struct search *s)
 		wm_nearest_offer(&near, written ? written : symbol->name);
 		free(written);
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(
 	    s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s", s->file->path,
 	    s->wanted,
-	    *cure ? cure
+	    *hint ? hint
 		  : "it may be stripped or inlined; an address can be given instead: 0x1234");
 }
 

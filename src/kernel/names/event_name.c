@@ -217,17 +217,17 @@ static int no_match(const struct wm_event_space *s, const char *pattern, struct 
 {
 	struct offer o = {.whole = strchr(pattern, ':') != NULL,
 			  .wild = wm_glob_is_pattern(pattern, strlen(pattern))};
-	char cure[160];
+	char hint[160];
 
 	wm_nearest_init(&o.near, pattern);
 	(void)wm_event_space_each(s, on_offer, &o);
-	wm_nearest_sentence(&o.near, "", cure, sizeof(cure));
-	if (!s->tracefs && !*cure)
+	wm_nearest_sentence(&o.near, "", hint, sizeof(hint));
+	if (!s->tracefs && !*hint)
 		return wm_diag_set(diag, s->tracefs_err, NULL, -1,
 				   "cannot search the kernel's tracepoints for '%.60s': %s",
 				   pattern, s->tracefs_diag.sentence);
 	return wm_diag_set(diag, -ENOENT, NULL, -1, "no kernel event matches '%.60s'; %s", pattern,
-			   *cure ? cure : "run 'waymark list' to see all events");
+			   *hint ? hint : "run 'waymark list' to see all events");
 }
 
 /* ---- the families ------------------------------------------------------------------------- */

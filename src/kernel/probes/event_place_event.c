@@ -25,7 +25,7 @@ static int place_event_on_name(void *data, const char *name, struct wm_probe_val
 	const struct wm_kformat *format = data;
 	const struct wm_kfield *f;
 	struct wm_nearest near;
-	char cure[120];
+	char hint[120];
 
 	if (!strcmp(name, "$comm") || !strncmp(name, "$stack", 6))
 		return -ENOENT;
@@ -35,10 +35,10 @@ static int place_event_on_name(void *data, const char *name, struct wm_probe_val
 		wm_nearest_init(&near, name);
 		for (unsigned i = format->nr_common; i < format->nr_fields; i++)
 			wm_nearest_offer(&near, format->fields[i].name);
-		wm_nearest_sentence(&near, "", cure, sizeof(cure));
+		wm_nearest_sentence(&near, "", hint, sizeof(hint));
 		return wm_diag_set(diag, -ENOENT, NULL, -1, "%s:%s has no field '%.60s'; %s",
 				   format->system, format->name, name,
-				   *cure ? cure : "run 'waymark list --fields' to see its fields");
+				   *hint ? hint : "run 'waymark list --fields' to see its fields");
 	}
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "$%s", name);
 	ret->is_text = f->flags & WM_KFIELD_CHARS;
@@ -116,16 +116,16 @@ static int no_event(const struct wm_event_place *p)
 {
 	const struct wm_tracefs *t = p->space->tracefs;
 	struct wm_nearest near;
-	char cure[120], full[2 * WM_TRACEFS_NAME_MAX];
+	char hint[120], full[2 * WM_TRACEFS_NAME_MAX];
 
 	wm_nearest_init(&near, p->text);
 	for (size_t i = 0; i < t->nr_events; i++) {
 		(void)snprintf(full, sizeof(full), "%s:%s", t->events[i].system, t->events[i].name);
 		wm_nearest_offer(&near, full);
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(p->diag, -ENOENT, NULL, -1, "no kernel event matches '%.60s'; %s",
-			   p->text, *cure ? cure : "run 'waymark list' to see all events");
+			   p->text, *hint ? hint : "run 'waymark list' to see all events");
 }
 
 int wm_event_place_event(const struct wm_event_place *p)

@@ -19,7 +19,7 @@ static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 		    const struct wm_elf_usdts *usdts, const char *wanted)
 {
 	struct wm_nearest near;
-	char cure[120];
+	char hint[120];
 
 	if (!usdts->nr)
 		return wm_diag_set(p->diag, -ENOENT, NULL, -1,
@@ -33,10 +33,10 @@ static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 			       usdts->probes[i].name);
 		wm_nearest_offer(&near, name);
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(p->diag, -ENOENT, NULL, -1, "'%.80s' has no USDT probe '%.50s'; %s",
 			   b->path, wanted,
-			   *cure ? cure : "run 'waymark list' with its path to see its probes");
+			   *hint ? hint : "run 'waymark list' with its path to see its probes");
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kprobe_test.c - probes at places in the kernel: counts a known number of calls from this program,
- * and checks that refusals have a sentence with a cure. Skips where the kernel has no kprobes;
+ * and checks that refusals have a sentence with a hint. Skips where the kernel has no kprobes;
  * test/vm/kernel.bats runs it on one that has.
  */
 #include <errno.h>

@@ -111,7 +111,7 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 {
 	uint32_t nr = wm_btf_nr_parameters(b, prototype), at = 0;
 	struct wm_nearest near;
-	char cure[120];
+	char hint[120];
 
 	wm_nearest_init(&near, name);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -131,9 +131,9 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", at + 1);
 		return 0;
 	}
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
 	return wm_diag_set(diag, -ENOENT, NULL, -1, "the function has no parameter '%.60s'; %s",
-			   name, *cure ? cure : "arg1 is the first argument");
+			   name, *hint ? hint : "arg1 is the first argument");
 }
 
 /* Applies "->name" or ".name": one step from a structure, or a pointer to one, to its member. */

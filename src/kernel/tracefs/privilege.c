@@ -99,7 +99,7 @@ bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need)
 	return wm_privilege_perfmon(p) || (p->has_paranoid && p->paranoid <= (int64_t)need);
 }
 
-const char *wm_privilege_cure(const struct wm_privilege *p)
+const char *wm_privilege_hint(const struct wm_privilege *p)
 {
 	return p->is_inner ? "run as root outside of this user namespace (container)"
 			   : "run as root";

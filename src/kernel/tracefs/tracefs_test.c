@@ -2,7 +2,7 @@
 /*
  * tracefs_test.c - tests the tracefs of this machine, where it can be read: compares the list of
  * events with the folders, reads ids and formats, and tries names that must not become paths.
- * Without permission, the message must name a cure.
+ * Without permission, the message must name a hint.
  */
 #include "kernel/tracefs.h"
 
@@ -90,8 +90,8 @@ static void test_names_are_not_paths(void **state)
 	wm_tracefs_close(t);
 }
 
-/* A child running as user nobody: the message must name the cure. */
-static void test_nobody_is_told_the_cure(void **state)
+/* A child running as user nobody: the message must name the hint. */
+static void test_nobody_is_told_the_hint(void **state)
 {
 	struct wm_tracefs *t = NULL;
 	struct wm_diag diag = {.offset = -1};
@@ -118,7 +118,7 @@ int main(void)
 	    cmocka_unit_test(test_every_event_has_a_folder),
 	    cmocka_unit_test(test_id_is_in_the_format),
 	    cmocka_unit_test(test_names_are_not_paths),
-	    cmocka_unit_test(test_nobody_is_told_the_cure),
+	    cmocka_unit_test(test_nobody_is_told_the_hint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

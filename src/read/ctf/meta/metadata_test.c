@@ -127,7 +127,7 @@ static void test_rich(void **state)
 	assert_int_equal(e->nr_labels, 3);
 	for (uint32_t i = 0; i < e->nr_labels; i++) {
 		if (!strcmp(e->labels[i].name, "top"))
-			/* 2^64 - 1 has the same bits */
+			/* the label is 2^64 - 1, which has the same bits as -1 */
 			assert_int_equal(e->labels[i].range.low, -1);
 	}
 	assert_true(f->members[4].type->text);
