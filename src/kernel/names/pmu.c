@@ -161,16 +161,17 @@ static uint64_t *config_of(struct wm_event_def *def, const char *name)
 
 /*
  * Puts the low bits of `value` at the positions of a format such as "config:0-7,32-35", the lowest
- * bit at the first position. Returns false when the format is malformed or the value has more bits.
+ * bit at the first position. Returns 0; -ERANGE: the value has more bits; or
+ * -EBADMSG: the format is malformed.
  */
-static bool place_bits(const char *format, uint64_t value, struct wm_event_def *def)
+static int place_bits(const char *format, uint64_t value, struct wm_event_def *def)
 {
 	char name[16];
 	const char *p = strchr(format, ':');
 	uint64_t *to;
 
 	if (!p || (size_t)(p - format) >= sizeof(name))
-		return false;
+		return -EBADMSG;
 	memcpy(name, format, (size_t)(p - format));
 	name[p - format] = '\0';
 	to = config_of(def, name);
@@ -179,16 +180,16 @@ static bool place_bits(const char *format, uint64_t value, struct wm_event_def *
 		unsigned long first = strtoul(p + 1, &end, 10), last = first;
 
 		if (end == p + 1)
-			return false;
+			return -EBADMSG;
 		if (*end == '-')
 			last = strtoul(end + 1, &end, 10);
 		if (first > last || last > 63 || (*end && *end != ','))
-			return false;
+			return -EBADMSG;
 		for (unsigned long bit = first; bit <= last; bit++, value >>= 1)
 			*to = (*to & ~(1ull << bit)) | (value & 1) << bit;
 		p = end;
 	}
-	return to && !value;
+	return !to ? -EBADMSG : value ? -ERANGE : 0;
 }
 
 static int open_pmu(const struct wm_pmus *p, const struct wm_pmu *pmu, const char *sub)
@@ -227,7 +228,7 @@ static int set_term(const struct wm_pmus *p, const struct wm_pmu *pmu, int forma
 	uint64_t *whole = config_of(def, name);
 	char terms[160], *format = NULL;
 	size_t bytes;
-	bool placed;
+	int err;
 
 	if (whole) {
 		*whole = value;
@@ -239,12 +240,19 @@ static int set_term(const struct wm_pmus *p, const struct wm_pmu *pmu, int forma
 				   "%s has no term or event '%.60s'; its terms are %s", pmu->name,
 				   name, known_terms(formats, terms, sizeof(terms)));
 	format[strcspn(format, "\n")] = '\0';
-	placed = place_bits(format, value, def);
+	err = place_bits(format, value, def);
 	free(format);
-	return placed ? 0
-		      : wm_diag_set(diag, -EINVAL, NULL, -1,
-				    "%s/%s/: 0x%llx is too large for the bits of this term",
-				    pmu->name, name, (unsigned long long)value);
+	if (err == -ERANGE)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "%s/%s/: 0x%llx is too large for the bits of this term",
+				   pmu->name, name, (unsigned long long)value);
+	if (err)
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "%s/%s/: the kernel's format of this term cannot be read; give the "
+		    "bits as config=NUMBER",
+		    pmu->name, name);
+	return 0;
 }
 
 static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const char *name)

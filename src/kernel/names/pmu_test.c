@@ -126,8 +126,9 @@ static void test_terms_land_in_their_bits(void **state)
 static void test_refused_terms(void **state)
 {
 	static const char *const rows[][2] = {
-	    {"evnt=1", "its terms are"}, {"event=0x1000", "more bits"}, {"event=x", "not a number"},
-	    {"broken=1", "more bits"},   {"../type=1", "no term"},      {"edge=2", "more bits"},
+	    {"evnt=1", "its terms are"}, {"event=0x1000", "too large"},
+	    {"event=x", "not a number"}, {"broken=1", "cannot be read"},
+	    {"../type=1", "no term"},    {"edge=2", "too large"},
 	};
 	struct wm_pmus p;
 
