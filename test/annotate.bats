@@ -70,8 +70,8 @@ setup() {
 	gcc -O2 -g other.c -o busy
 	objdump -d --disassemble=work busy | grep -q '(%r[a-z]*,%r[a-z]*,4)'
 	run "$waymark" annotate work p.data
-	! grep -q '(%r[a-z]*, %r[a-z]*, 4)' <<<"$output" || false
-	grep -q '(%r[a-z]*, %r[a-z]*, 2)\|no instructions\|no event occurred in' <<<"$output"
+	! grep -q '(%r[a-z]*,%r[a-z]*,4)' <<<"$output" || false
+	grep -q '(%r[a-z]*,%r[a-z]*,2)\|no instructions\|no event occurred in' <<<"$output"
 }
 
 @test "a missing function is reported; the kernel's code is shown, or the reason why not" {

@@ -289,9 +289,10 @@ static int put_hits(struct annotating *a, const char *why)
 /* Returns why the code cannot be disassembled; NULL for errors of other kinds. */
 static const char *no_code(int err)
 {
-	return err == -ENOTSUP   ? "the code is for another architecture"
-	       : err == -ELIBACC ? "the library Capstone is not installed (Debian: libcapstone4)"
-				 : NULL;
+	return err == -ENOTSUP ? "the code is for another architecture"
+	       : err == -ELIBACC
+		   ? "this architecture needs the library Capstone (Debian: libcapstone4)"
+		   : NULL;
 }
 
 static int put_kernel(struct annotating *a)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble.c - see disassemble.h. Capstone is loaded when it is first
- * needed: it supports many machines with tables of 80,000 pointers that the
- * loader relocates; linking it would delay the start of every command by a
- * millisecond.
+ * disassemble.c - see disassemble.h. Capstone disassembles all code but that of
+ * x86. It is loaded when it is first needed: it supports many machines with
+ * tables of 80,000 pointers that the loader relocates; linking it would delay
+ * the start of every command by a millisecond.
  */
-#include "elf/disassemble.h"
-
 #include <capstone/capstone.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "elf/disassemble_int.h"
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
@@ -65,8 +65,6 @@ struct walker {
 	cs_arch arch;
 	csh handle;
 	cs_insn *insn;
-	int (*fn)(const struct wm_disassembled *i, void *data);
-	void *data;
 };
 
 /* Chooses Capstone's architecture and mode; returns false for an unsupported machine. */
@@ -77,8 +75,6 @@ static bool disassemble_choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 		cs_arch arch;
 		cs_mode mode;
 	} table[] = {
-	    {EM_X86_64, CS_ARCH_X86, CS_MODE_64},
-	    {EM_386, CS_ARCH_X86, CS_MODE_32},
 	    {EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN},
 	    {EM_ARM, CS_ARCH_ARM, CS_MODE_ARM},
 	};
@@ -101,11 +97,6 @@ static bool target_of(const struct walker *w, uint64_t *ret)
 	    !w->cs.insn_group(w->handle, w->insn, CS_GRP_CALL) &&
 	    !w->cs.insn_group(w->handle, w->insn, CS_GRP_BRANCH_RELATIVE))
 		return false;
-	if (w->arch == CS_ARCH_X86 && d->x86.op_count == 1 &&
-	    d->x86.operands[0].type == X86_OP_IMM) {
-		*ret = (uint64_t)d->x86.operands[0].imm;
-		return true;
-	}
 	for (int k = 0; w->arch == CS_ARCH_ARM64 && k < d->arm64.op_count; k++)
 		if (d->arm64.operands[k].type == ARM64_OP_IMM) {
 			*ret = (uint64_t)d->arm64.operands[k].imm;
@@ -114,44 +105,46 @@ static bool target_of(const struct walker *w, uint64_t *ret)
 	return false;
 }
 
-/* Reports a byte that does not begin an instruction. */
-static int put_byte(const struct walker *w, unsigned char byte, uint64_t address)
+int wm_disassemble_byte(const struct wm_disassembling *d, size_t at)
 {
 	char text[8];
-	struct wm_disassembled d = {
-	    .address = address, .bytes = 1, .name = ".byte", .operands = text};
+	struct wm_disassembled out = {
+	    .address = d->address + at, .bytes = 1, .name = ".byte", .operands = text};
 
-	(void)snprintf(text, sizeof(text), "0x%02x", byte);
-	return w->fn(&d, w->data);
+	(void)snprintf(text, sizeof(text), "0x%02x", d->code[at]);
+	return d->fn(&out, d->data);
 }
 
-static int disassemble_walk(const struct walker *w, const unsigned char *code, size_t bytes,
-			    uint64_t address)
+static int disassemble_walk(const struct walker *w, const struct wm_disassembling *d)
 {
+	const unsigned char *code = d->code;
+	uint64_t address = d->address;
+	size_t bytes = d->bytes;
 	int err = 0;
 
 	while (bytes && !err) {
-		struct wm_disassembled d = {0};
+		struct wm_disassembled out = {0};
 
 		if (!w->cs.disasm_iter(w->handle, &code, &bytes, &address, w->insn)) {
-			err = put_byte(w, *code++, address++);
+			err = wm_disassemble_byte(d, (size_t)(code - d->code));
+			code++;
+			address++;
 			bytes--;
 			continue;
 		}
-		d.address = w->insn->address;
-		d.bytes = w->insn->size;
-		d.name = w->insn->mnemonic;
-		d.operands = w->insn->op_str;
-		d.has_target = target_of(w, &d.target);
-		err = w->fn(&d, w->data);
+		out.address = w->insn->address;
+		out.bytes = w->insn->size;
+		out.name = w->insn->mnemonic;
+		out.operands = w->insn->op_str;
+		out.has_target = target_of(w, &out.target);
+		err = d->fn(&out, d->data);
 	}
 	return err;
 }
 
-int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
-		   int (*fn)(const struct wm_disassembled *i, void *data), void *data)
+static int disassemble_others(const struct wm_disassembling *d, uint16_t machine)
 {
-	struct walker w = {.fn = fn, .data = data};
+	struct walker w = {0};
 	cs_mode mode;
 	int err = -ENOMEM;
 
@@ -162,13 +155,21 @@ int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, ui
 	if (w.cs.open(w.arch, mode, &w.handle) != CS_ERR_OK)
 		return -ENOTSUP;
 	(void)w.cs.option(w.handle, CS_OPT_DETAIL, CS_OPT_ON);
-	if (w.arch == CS_ARCH_X86)
-		(void)w.cs.option(w.handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	w.insn = w.cs.malloc(w.handle);
 	if (w.insn) {
-		err = disassemble_walk(&w, code, bytes, address);
+		err = disassemble_walk(&w, d);
 		w.cs.free(w.insn, 1);
 	}
 	(void)w.cs.close(&w.handle);
 	return err;
+}
+
+int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
+		   int (*fn)(const struct wm_disassembled *i, void *data), void *data)
+{
+	const struct wm_disassembling d = {code, bytes, address, fn, data};
+
+	if (machine == EM_X86_64 || machine == EM_386)
+		return wm_disassemble_x86(&d, machine == EM_386);
+	return disassemble_others(&d, machine);
 }
