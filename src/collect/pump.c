@@ -76,11 +76,6 @@ int wm_pump_add(struct wm_pump *p, struct wm_pool *pool, struct wm_producer *pro
 	return 0;
 }
 
-uint32_t wm_pump_source_pid(const struct wm_pump_source *s)
-{
-	return s->pid;
-}
-
 bool wm_pump_source_has_parts(const struct wm_pump_source *s)
 {
 	return s->has_parts;

@@ -92,7 +92,6 @@ int wm_pump_snapshot(struct wm_pump *p,
 /* Exact for finished sources; for the others as of the last round or snapshot. */
 void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret);
 
-uint32_t wm_pump_source_pid(const struct wm_pump_source *s);
 /* To be called in before_write: whether this source has parts to write. */
 bool wm_pump_source_has_parts(const struct wm_pump_source *s);
 /* The reason why the source is quarantined; NULL when it is not. */

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "kdata/formats.h"
+#include "kdata/print_test_kit.h"
 #include "kdata/transcode.h"
 
 #define RECORD_BYTES 8192u
@@ -36,7 +37,7 @@ static void check_event(struct wm_kformats *k, const struct wm_kformat *f, struc
 
 	assert_non_null(print);
 	ret->nr_events++;
-	ret->nr_fields += wm_kprint_is_fields(print);
+	ret->nr_fields += kit_print_is_fields(print);
 	wm_text_init(&text);
 	wm_kprint_run(print, k, record, bytes, &text);
 	assert_false(text.failed);

@@ -7,8 +7,7 @@
  * number is negative. A value that only the kernel has (one of its macros,
  * variables or functions) prints as "?"; a flag with such a value is left out of a list of flags.
  * If a form is not an expression at all (arrays on the stack), the event's fields are printed
- * instead, "name=value ...": wm_kprint_is_fields() is true for these events, and the diag of
- * wm_kprint_compile() states the reason.
+ * instead, "name=value ...", and the diag of wm_kprint_compile() states the reason.
  *
  * A program points into the format it was compiled from. Immutable; any number
  * of threads may run it. No record can make it fail: values outside the record
@@ -34,9 +33,6 @@ struct wm_kformats;
 int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 		      const struct wm_kformat *format, const struct wm_kprint **ret,
 		      struct wm_diag *diag);
-
-/* Whether the event's fields are printed, because its print form could not be compiled. */
-bool wm_kprint_is_fields(const struct wm_kprint *p);
 
 /* Whether the print form shows this field, or elements of it, in hexadecimal. */
 bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f);

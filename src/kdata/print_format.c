@@ -282,11 +282,6 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 	return 0;
 }
 
-bool wm_kprint_is_fields(const struct wm_kprint *p)
-{
-	return !p->convs;
-}
-
 static bool print_format_is_hex(const struct wm_kconv *c)
 {
 	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';

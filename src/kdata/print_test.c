@@ -16,6 +16,7 @@
 #include "base/suite_test_kit.h"
 #include "kdata/format_test_kit.h"
 #include "kdata/formats.h"
+#include "kdata/print_test_kit.h"
 
 /* The record that every form below prints. It has the fields of kit_all. */
 struct record {
@@ -94,7 +95,7 @@ static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text
 	    wm_kformat_parse(&arena, wm_kformats_machine(k), "s", text, strlen(text), &f, NULL), 0);
 	assert_int_equal(wm_kprint_compile(&arena, wm_kformats_machine(k), f, &p, NULL), 0);
 	wm_text_init(out);
-	if (wm_kprint_is_fields(p))
+	if (kit_print_is_fields(p))
 		wm_text_str(out, "FIELDS: ");
 	wm_kprint_run(p, k, bytes, nr, out);
 	assert_false(out->failed);

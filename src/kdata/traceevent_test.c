@@ -26,6 +26,7 @@
 #include "event/payload_test_kit.h"
 #include "kdata/formats.h"
 #include "kdata/page.h"
+#include "kdata/print_test_kit.h"
 #include "kdata/transcode.h"
 
 #define NR_KINDS_MIN 200u
@@ -128,7 +129,7 @@ static bool can_print(const struct world *w, const struct tep_event *theirs, uin
 {
 	return !(theirs->flags & TEP_EVENT_FL_FAILED) &&
 	       !strstr(wm_kformats_event(w->formats, id)->print, "__print_hex") &&
-	       !wm_kprint_is_fields(wm_kformats_print(w->formats, id));
+	       !kit_print_is_fields(wm_kformats_print(w->formats, id));
 }
 
 static void add_kinds(struct world *w)

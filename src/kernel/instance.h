@@ -156,7 +156,4 @@ int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t 
  */
 int wm_instance_copy_markers(struct wm_instance *i);
 
-/* For programs: returns a descriptor that writes to this instance's trace_marker, or -errno. */
-int wm_instance_marker(const struct wm_instance *i);
-
 #endif

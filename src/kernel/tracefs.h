@@ -51,10 +51,6 @@ void wm_tracefs_close(struct wm_tracefs *t); /* accepts NULL */
 /* Reads the list of events; later calls do nothing. */
 int wm_tracefs_load(struct wm_tracefs *t, struct wm_diag *diag);
 
-/* To be called after wm_tracefs_load(). Returns NULL when no event has that name. */
-const struct wm_tracefs_event *wm_tracefs_find(const struct wm_tracefs *t, const char *system,
-					       const char *name);
-
 /*
  * Reads the event's number in perf_event_open(2) and in the ring buffer; it is valid until the
  * machine is restarted or the probe removed. -ENOENT: no such event; -EACCES; -EBADMSG.

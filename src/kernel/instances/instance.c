@@ -544,10 +544,3 @@ int wm_instance_copy_markers(struct wm_instance *i)
 {
 	return wm_instance_put(i, "options/copy_trace_marker", "1");
 }
-
-int wm_instance_marker(const struct wm_instance *i)
-{
-	int fd = openat(i->dirfd, "trace_marker", O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}

@@ -259,12 +259,3 @@ int wm_tracefs_load(struct wm_tracefs *t, struct wm_diag *diag)
 	split_lines(t);
 	return 0;
 }
-
-const struct wm_tracefs_event *wm_tracefs_find(const struct wm_tracefs *t, const char *system,
-					       const char *name)
-{
-	const struct wm_tracefs_event key = {system, name};
-
-	return t->nr_events ? bsearch(&key, t->events, t->nr_events, sizeof(key), tracefs_by_name)
-			    : NULL;
-}
