@@ -8,66 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elf/disassemble_att_int.h"
 #include "elf/disassemble_int.h"
 
 #define TEXT_BYTES 256u
-#define NAME_BYTES 32u
+#define NAME_BYTES 64u
 
-/* Words before an instruction's name. */
-static const char *const prefixes[] = {"lock",  "rep", "repe",     "repne",    "repz",
-				       "repnz", "bnd", "xacquire", "xrelease", "notrack"};
-
-/* Cuts "rep stosb (%rdi)" into the name with its prefixes and the operands, which it returns. */
-static const char *cut_operands(char *text)
+/*
+ * Returns the operands in "rep stosb (%rdi)": the words before the instruction's name, to which
+ * Zydis may add a letter, are `ret_prefixes` bytes.
+ */
+static const char *operands_of(const char *text, const char *name, int *ret_prefixes)
 {
-	char *space = strchr(text, ' ');
+	const char *at = strstr(text, name);
 
-	for (size_t i = 0; space && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strlen(prefixes[i]) == (size_t)(space - text) &&
-		    !memcmp(prefixes[i], text, (size_t)(space - text))) {
-			space += 1 + strcspn(space + 1, " ");
-			break;
-		}
-	if (!space || !*space)
-		return "";
-	*space = '\0';
-	return space + 1;
-}
-
-/* Names of conditions that Zydis and objdump spell differently. */
-static const struct {
-	const char *zydis, *objdump;
-} conditions[] = {{"z", "e"}, {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"}, {"nl", "ge"}, {"nle", "g"}};
-
-static bool rename_condition(const char *head, const char *condition, size_t bytes, char *ret)
-{
-	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
-		if (strlen(conditions[i].zydis) == bytes &&
-		    !memcmp(conditions[i].zydis, condition, bytes)) {
-			(void)snprintf(ret, NAME_BYTES, "%s%s%s", head, conditions[i].objdump,
-				       condition + bytes);
-			return true;
-		}
-	return false;
-}
-
-/* Returns the name as objdump spells it: "jne" for "jnz", "cmovgel" for "cmovnll"; uses `room`. */
-static const char *objdump_name(const char *name, char *room)
-{
-	static const char *const heads[] = {"j", "set", "cmov"};
-	size_t bytes = strlen(name);
-
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]) && bytes < NAME_BYTES - 4; i++) {
-		size_t head = strlen(heads[i]), rest = bytes - head;
-
-		if (strncmp(name, heads[i], head) != 0 || bytes <= head)
-			continue;
-		if (rename_condition(heads[i], name + head, rest, room) ||
-		    (strchr("bwlq", name[bytes - 1]) &&
-		     rename_condition(heads[i], name + head, rest - 1, room)))
-			return room;
-	}
-	return name;
+	*ret_prefixes = at ? (int)(at - text) : 0;
+	at = at ? strchr(at, ' ') : NULL;
+	return at ? at + 1 : "";
 }
 
 /* Finds the target of a direct jump or call. */
@@ -77,6 +34,28 @@ static bool x86_target_of(const ZydisDecodedInstruction *i, const ZydisDecodedOp
 	return i->operand_count_visible && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
 	       operands[0].imm.is_relative &&
 	       ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(i, &operands[0], address, ret));
+}
+
+struct texts {
+	char name[NAME_BYTES], operands[TEXT_BYTES];
+};
+
+/* Divides the text of an instruction, and spells it as objdump does. */
+static void x86_texts(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operands,
+		      const char *text, struct texts *ret)
+{
+	const char *name = ZydisMnemonicGetString(i->mnemonic), *rest;
+	bool is_jump = i->mnemonic == ZYDIS_MNEMONIC_CALL || i->mnemonic == ZYDIS_MNEMONIC_JMP;
+	char spelt[NAME_BYTES];
+	int prefixes;
+
+	rest = operands_of(text, name, &prefixes);
+	wm_disassemble_att_name(i, operands, spelt, sizeof(spelt));
+	(void)snprintf(ret->name, sizeof(ret->name), "%.*s%.20s", prefixes < 40 ? prefixes : 0,
+		       text, spelt);
+	(void)snprintf(ret->operands, sizeof(ret->operands), "%s%.250s",
+		       is_jump && operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ? "*" : "",
+		       rest);
 }
 
 static int x86_init(ZydisDecoder *decoder, ZydisFormatter *formatter, bool narrow)
@@ -111,7 +90,8 @@ int wm_disassemble_x86(const struct wm_disassembling *d, bool narrow)
 	ZydisFormatter formatter;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction i;
-	char text[TEXT_BYTES], name[NAME_BYTES];
+	struct texts texts;
+	char text[TEXT_BYTES];
 	int err = 0;
 
 	if (x86_init(&decoder, &formatter, narrow))
@@ -129,8 +109,9 @@ int wm_disassemble_x86(const struct wm_disassembling *d, bool narrow)
 			continue;
 		}
 		out.bytes = i.length;
-		out.operands = cut_operands(text);
-		out.name = objdump_name(text, name);
+		x86_texts(&i, operands, text, &texts);
+		out.name = texts.name;
+		out.operands = texts.operands;
 		out.has_target = x86_target_of(&i, operands, out.address, &out.target);
 		err = d->fn(&out, d->data);
 	}
