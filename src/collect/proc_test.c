@@ -15,24 +15,14 @@
 
 #include "collect/proc_source.h"
 #include "collect/source.h"
+#include "kdata/proc_event_test_kit.h"
 #include "write/writer_test_kit.h"
 
 extern const struct wm_source_ops wm_source_proc;
 
-static const struct wm_proc_event *event_named(const char *name)
-{
-	const struct wm_proc_event *e;
-
-	for (size_t i = 0; (e = wm_kproc_event(i)); i++)
-		if (!strcmp(e->name, name))
-			return e;
-	fail_msg("no event %s", name);
-	return NULL;
-}
-
 static int want(void **options, const char *name, const char *filter, bool sampled)
 {
-	const struct wm_event_def def = {.name = name, .proc = event_named(name)};
+	const struct wm_event_def def = {.name = name, .proc = kit_proc_event(name)};
 	const struct wm_source_wanted w = {
 	    .name = name, .filter = filter, .defs = &def, .nr_defs = 1, .sampled = sampled};
 	struct wm_diag diag = {.offset = -1};

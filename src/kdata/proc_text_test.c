@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "event/class.h"
 #include "event/desc_build.h"
+#include "kdata/proc_event_test_kit.h"
 #include "kdata/proc_text.h"
 
 #include <setjmp.h>
@@ -27,23 +28,12 @@
 
 static const struct wm_proc_machine machine = {.ticks_hz = 100, .page_bytes = 4096};
 
-static const struct wm_proc_event *event(const char *name)
-{
-	const struct wm_proc_event *e;
-
-	for (size_t i = 0; (e = wm_kproc_event(i)); i++)
-		if (!strcmp(e->name, name))
-			return e;
-	fail_msg("no event %s", name);
-	return NULL;
-}
-
 static struct wm_kproc_plan *plan(const char *name, const char *text)
 {
 	struct wm_kproc_plan *p;
 
-	assert_int_equal(wm_kproc_plan_create(event(name), &machine, text, strlen(text), &p, NULL),
-			 0);
+	assert_int_equal(
+	    wm_kproc_plan_create(kit_proc_event(name), &machine, text, strlen(text), &p, NULL), 0);
 	return p;
 }
 
@@ -314,7 +304,7 @@ static void what_is_no_such_file_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(wm_kproc_plan_create(event("vmstat"), &machine, texts[i],
+		assert_int_equal(wm_kproc_plan_create(kit_proc_event("vmstat"), &machine, texts[i],
 						      strlen(texts[i]), &p, &diag),
 				 -EBADMSG);
 	assert_non_null(strstr(diag.sentence, "no counter"));
