@@ -315,7 +315,7 @@ text() { # prints a trace, one event per line
 	sys.exit(good != 200)
 	EOF
 	grep -q 'sample_clock_error_ns = [0-9]*;' t/metadata
-	waymark info t | grep -E '^samples +at most [0-9]+ ns off the clock'
+	waymark info t | grep -E '^samples +at most [0-9]+ ns between their clock'
 }
 
 @test "an event that cannot be sampled is reported before recording begins" {
