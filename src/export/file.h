@@ -65,6 +65,7 @@ void wm_export_file_done(struct wm_export_file *f);
  * an existing folder is replaced if everything in it is a trace of CTF.
  */
 struct wm_export_folder {
+	const char *asked; /* the caller's path, for messages; it must stay valid */
 	char *path, *part;
 	int fd;
 	bool force;

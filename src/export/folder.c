@@ -97,17 +97,17 @@ static bool is_trace_folder(int fd, int depth)
 }
 
 /* Refuses to replace what is at the path; -EEXIST with `diag`. */
-static int export_folder_refuse(const char *path, bool force, struct wm_diag *diag)
+static int export_folder_refuse(const struct wm_export_folder *f, bool force, struct wm_diag *diag)
 {
 	struct stat st;
 
-	if (lstat(path, &st))
+	if (lstat(f->path, &st))
 		return 0;
 	if (!force)
-		return wm_diag_set(diag, -EEXIST, path, -1,
+		return wm_diag_set(diag, -EEXIST, f->asked, -1,
 				   "already exists; --force replaces a trace");
-	if (!is_trace_folder(open(path, FOLDER_FLAGS), TRACES_DEPTH))
-		return wm_diag_set(diag, -EEXIST, path, -1,
+	if (!is_trace_folder(open(f->path, FOLDER_FLAGS), TRACES_DEPTH))
+		return wm_diag_set(diag, -EEXIST, f->asked, -1,
 				   "already exists and is not a trace; remove it, or choose "
 				   "another name");
 	return 0;
@@ -118,12 +118,13 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, bool f
 {
 	int err;
 
-	*f = (struct wm_export_folder){.fd = -1, .path = strdup(path), .force = force};
+	*f = (struct wm_export_folder){
+	    .fd = -1, .asked = path, .path = strdup(path), .force = force};
 	if (!f->path)
 		return -ENOMEM;
 	for (size_t n = strlen(f->path); n > 1 && f->path[n - 1] == '/'; n--)
 		f->path[n - 1] = '\0';
-	err = export_folder_refuse(f->path, force, diag);
+	err = export_folder_refuse(f, force, diag);
 	if (err)
 		return err;
 	if (asprintf(&f->part, "%s.part", f->path) < 0) {
@@ -148,7 +149,7 @@ static int export_folder_rename(struct wm_export_folder *f, struct wm_diag *diag
 	if (err == -EINVAL || err == -ENOSYS)
 		err = rename(f->part, f->path) ? -errno : 0;
 	if (err)
-		return wm_diag_set(diag, err, f->path, -1, "%s", strerror(-err));
+		return wm_diag_set(diag, err, f->asked, -1, "%s", strerror(-err));
 	free(f->part);
 	f->part = NULL;
 	return 0;
@@ -157,12 +158,12 @@ static int export_folder_rename(struct wm_export_folder *f, struct wm_diag *diag
 /* Exchanges the folder with the existing one, and removes that. 0 or -errno. */
 static int export_folder_replace(struct wm_export_folder *f, struct wm_diag *diag)
 {
-	int fd, err = export_folder_refuse(f->path, true, diag);
+	int fd, err = export_folder_refuse(f, true, diag);
 
 	if (err)
 		return err;
 	if (renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_EXCHANGE))
-		return wm_diag_set(diag, -errno, f->path, -1, "cannot be replaced: %s",
+		return wm_diag_set(diag, -errno, f->asked, -1, "cannot be replaced: %s",
 				   strerror(errno));
 	fd = open(f->part, FOLDER_FLAGS);
 	if (fd >= 0)
