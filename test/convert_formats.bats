@@ -308,6 +308,28 @@ script() { # FILE: prints perf script's output
 	[ ! -e hello.data ]
 }
 
+@test "perf finds the callers in waymark's samples with copied stacks" {
+	cat >deep.c <<-'END'
+	static volatile unsigned sink;
+	__attribute__((noinline)) void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	__attribute__((noinline)) void rec(int d) { if (d) rec(d - 1); else spin(100000); sink++; }
+	int main(int argc, char **argv) { do { for (int i = 0; i < 1500; i++) rec(5); } while (argc > 1); }
+	END
+	gcc -O1 -g -fno-optimize-sibling-calls deep.c -o deep
+	"$waymark" record -q -F 500 -e sw:cpu-clock -g dwarf -o t -- ./deep >/dev/null 2>&1 || skip "no samples can be taken here"
+	./deep for-ever 3>&- &
+	deep=$!
+	"$waymark" record -q -F 500 -e sw:cpu-clock -g dwarf -p $deep -o running -- sleep 0.5 >/dev/null 2>&1 || true
+	kill $deep
+	for t in t running; do
+		"$waymark" convert $t $t.data
+		"$waymark" print --format=perf $t | sed -n '/ spin+/,/^$/p' | grep -c '_start' >ours
+		script $t.data | sed -n '/ spin+/,/^$/p' | grep -c '_start' >perf
+		[ "$(cat ours)" -gt 10 ]
+		cmp ours perf
+	done
+}
+
 @test "waymark's samples of tracepoints keep their fields: perf script prints them" {
 	"$waymark" record -q -c 1 -e sched:sched_switch -g -e syscalls:sys_exit_read -o t -- \
 		sh -c 'for i in 1 2 3 4 5 6; do echo $i | cat; done' >/dev/null 2>&1 ||

@@ -38,8 +38,9 @@ void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, v
 
 /*
  * Reports the processes to which these threads belong; with `nr` 0, every process. Each process is
- * reported once, with the names of all its threads and its executable mappings.
+ * reported once, with the names of all its threads and its executable mappings; `constants`: also
+ * with those of files' constants, among them unwind tables.
  */
-void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data);
+void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn *fn, void *data);
 
 #endif

@@ -222,6 +222,14 @@ static void sampling_tell(const struct wm_perf_record *r, void *data)
 	wm_sample_source_tell(data, r);
 }
 
+static bool sampling_has_stacks(const struct wm_sampling *s)
+{
+	for (uint32_t i = 0; i < s->nr_events; i++)
+		if (s->events[i].sampled.chain == WM_CHAIN_STACK)
+			return true;
+	return false;
+}
+
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
 		      const struct wm_sampling_whom *whom, const struct wm_kernel_text *text,
 		      struct wm_diag *diag)
@@ -243,6 +251,7 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 	if (text)
 		wm_running_tell_kernel(text, sampling_tell, source);
 	if (!whom->on_exec)
-		wm_running_tell(whom->tids, whom->nr_tids, sampling_tell, source);
+		wm_running_tell(whom->tids, whom->nr_tids, sampling_has_stacks(s), sampling_tell,
+				source);
 	return whom->on_exec ? 0 : wm_sampler_start(sampler);
 }

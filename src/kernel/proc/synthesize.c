@@ -78,6 +78,7 @@ struct file {
 struct telling {
 	wm_running_fn *fn;
 	void *data;
+	bool constants;
 	struct file *files; /* indexed by a hash of the inode */
 };
 
@@ -114,6 +115,12 @@ static void tell_mmap(struct telling *t, struct wm_perf_record *r, const struct 
 	t->fn(r, t->data);
 }
 
+static bool is_told(const struct telling *t, const struct wm_map *m)
+{
+	return m->perms & WM_MAP_EXEC || (t->constants && m->path[0] == '/' &&
+					  m->perms & WM_MAP_READ && !(m->perms & WM_MAP_WRITE));
+}
+
 static void tell_maps(struct telling *t, pid_t pid)
 {
 	struct wm_maps maps;
@@ -122,20 +129,22 @@ static void tell_maps(struct telling *t, pid_t pid)
 		return;
 	for (size_t i = 0; i < maps.nr; i++) {
 		const struct wm_map *m = &maps.maps[i];
+		bool is_code = m->perms & WM_MAP_EXEC;
 		struct wm_perf_record r = {
-		    .header = {.misc = WM_PERF_MISC_USER},
+		    .header = {.misc = WM_PERF_MISC_USER | (is_code ? 0 : WM_PERF_MISC_MMAP_DATA)},
 		    .mmap = {.pid = (uint32_t)pid,
 			     .tid = (uint32_t)pid,
 			     .addr = m->start,
 			     .len = m->end - m->start,
 			     .pgoff = m->offset,
 			     .prot = (m->perms & WM_MAP_READ ? PROT_READ : 0) |
-				     (m->perms & WM_MAP_WRITE ? PROT_WRITE : 0) | PROT_EXEC,
+				     (m->perms & WM_MAP_WRITE ? PROT_WRITE : 0) |
+				     (is_code ? PROT_EXEC : 0),
 			     .flags = m->perms & WM_MAP_SHARED ? MAP_SHARED : MAP_PRIVATE,
 			     .filename = synthesize_text(m->path[0] ? m->path : "//anon")}};
 		struct id id;
 
-		if (!(m->perms & WM_MAP_EXEC))
+		if (!is_told(t, m))
 			continue;
 		id = id_of_map(t, pid, m);
 		tell_mmap(t, &r, &id);
@@ -210,9 +219,9 @@ static int synthesize_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data)
+void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn *fn, void *data)
 {
-	struct telling t = {fn, data, calloc(FILES_KNOWN, sizeof(*t.files))};
+	struct telling t = {fn, data, constants, calloc(FILES_KNOWN, sizeof(*t.files))};
 	pid_t *pids = calloc(nr + 1, sizeof(*pids)), last = 0;
 
 	if (t.files && !nr)

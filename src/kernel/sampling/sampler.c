@@ -147,12 +147,25 @@ static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_di
 	return 0;
 }
 
+/*
+ * Whether mappings of data are recorded, too. A program's unwind tables are in such a mapping,
+ * where perf looks for them when it reads a converted recording.
+ */
+static bool wants_data(const struct wm_sampler_plan *p)
+{
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (p->events[i].chain == WM_CHAIN_STACK)
+			return true;
+	return false;
+}
+
 static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct wm_diag *diag)
 {
 	struct perf_event_attr a;
 	int fd = -EINVAL;
 
 	wm_sampler_tasks_attr(s->plan->clockid, &a);
+	a.mmap_data = wants_data(s->plan);
 	a.inherit = s->plan->nr_tids && !s->plan->alone;
 	a.disabled = s->plan->on_exec;
 	a.enable_on_exec = s->plan->on_exec;
