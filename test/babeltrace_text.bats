@@ -78,3 +78,66 @@ is_no_measure() { # TRACE
 	done
 	[ "$n" -gt 20 ]
 }
+
+same_with() { # TRACE OPTION...: babeltrace2 prints the same with these options
+	local trace=$1
+	shift
+	babeltrace2 "$@" "$trace" >theirs 2>/dev/null
+	"$waymark" print --format=babeltrace "$@" "$trace" >ours 2>/dev/null || [ $? = 5 ]
+	[ -s theirs ]
+	cmp ours theirs
+}
+
+@test "equal output with babeltrace2's options for times, names and streams" {
+	local trace c="$WAYMARK_CORPUS/ctf1" TZ=America/New_York
+	export TZ
+	python3 "$WAYMARK_SOURCE/test/data/odd_ctf.py" odd
+	for trace in "$c/tracecompass/context-switches/context-switches-ust" odd/odd-hz odd/variant-1 odd/lists \
+		"$c/babeltrace/succeed/lttng-tracefile-rotation/kernel"; do
+		[ -d "$trace" ] || continue
+		same_with "$trace" --clock-seconds
+		same_with "$trace" --clock-cycles
+		same_with "$trace" --clock-date
+		same_with "$trace" --clock-gmt
+		same_with "$trace" --clock-date --clock-gmt --no-delta
+		same_with "$trace" --no-delta
+		same_with "$trace" --clock-seconds --clock-offset=-100
+		same_with "$trace" --clock-offset=86399
+		same_with "$trace" --names=all
+		same_with "$trace" --names=none
+		same_with "$trace" --names=scope,payload
+		same_with "$trace" --names=header,context --clock-cycles
+		same_with "$trace" --names=header --no-delta
+	done
+	for trace in "$c/babeltrace/intersection/3eventsintersectreverse" "$c/babeltrace/succeed/multi-domains/kernel" \
+		"$c/babeltrace/succeed/barectf-event-before-packet" "$c/babeltrace/succeed/lttng-tracefile-rotation/kernel"; do
+		[ ! -d "$trace" ] || same_with "$trace" --stream-intersection
+	done
+}
+
+@test "the head of a line, and options that cannot be" {
+	local t
+	python3 "$WAYMARK_SOURCE/test/data/odd_ctf.py" odd
+	t=odd/odd-hz
+	sed -i 's/^\(.*\)clock {/\1env { hostname = "h"; domain = "ust"; procname = "p"; vpid = 7; }; clock {/; s/name = "e";/name = "e"; loglevel = 13;/' $t/metadata
+	"$waymark" print --format=babeltrace --no-delta --clock-cycles --limit 1 --head=all $t >out
+	[ "$(cat out)" = '[00000000000000001000] h:h:ust:p:(7) TRACE_DEBUG_LINE (13) e: { x = 120 }' ]
+	"$waymark" print --format=babeltrace --no-delta --clock-cycles --limit 1 --names=all --head=trace:domain,loglevel $t >out
+	[ "$(cat out)" = 'timestamp = 00000000000000001000, trace:domain = ust, loglevel = TRACE_DEBUG_LINE (13), name = e, event.fields = { x = 120 }' ]
+	"$waymark" print --format=babeltrace --no-delta --clock-cycles --limit 1 --head=none $t >out
+	[ "$(cat out)" = '[00000000000000001000] e: { x = 120 }' ]
+	# The form of waymark's own lines, and the time window with an offset.
+	"$waymark" print --clock-cycles --limit 1 $t >out
+	[ "$(cat out)" = '[00000000000000001000] (+????????????) p e: { x = 120 }' ]
+	[ "$("$waymark" print --no-delta --clock-offset 1.5 --begin 3 $t | wc -l)" = 2 ]
+	[ "$("$waymark" print --no-delta --clock-offset 1.5 --begin 4 $t | wc -l)" = 1 ]
+	[[ "$("$waymark" print --jsonl --clock-offset 0.000000001 --limit 1 $t)" == '{"time_ns":2251220704,'* ]]
+	for option in --names=nothing --head=loglevels --clock-offset=x --clock-offset=1.x "--clock-date --clock-seconds"; do
+		run -2 "$waymark" print --format=babeltrace $option $t
+	done
+	run -2 "$waymark" print --names=all $t
+	run -2 "$waymark" print --jsonl --clock-date $t
+	python3 "$WAYMARK_SOURCE/test/data/clock_ctf.py" apart 'freq = 1;' 'freq = 1;'
+	run -1 "$waymark" print --clock-force-correlate --stream-intersection apart
+	[[ $output == *"have no times"* ]]
+}

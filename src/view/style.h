@@ -12,7 +12,7 @@
  * The output of babeltrace2, byte for byte; as there, control characters in strings are not
  * escaped.
  */
-extern const struct wm_style wm_style_babeltrace;
+extern const struct wm_style wm_style_babeltrace, wm_style_babeltrace_bare;
 
 /* waymark's style: { rows = 3, what = "x" }. Control characters are escaped. */
 extern const struct wm_style wm_style_people;

@@ -5,7 +5,7 @@
  * thread writes to its own wm_view_page.
  *
  *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
- *   babeltrace  babeltrace2 2.0.4's text, byte for byte
+ *   babeltrace  babeltrace2 2.0.4's text
  *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
  *   json        one array of objects; jsonl: an object a line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
@@ -47,21 +47,55 @@ struct wm_view_places {
 	const void *data;
 };
 
+/* How the formats waymark and babeltrace write times. */
+enum wm_view_time {
+	WM_VIEW_TIME_OF_DAY, /* hh:mm:ss.nnnnnnnnn */
+	WM_VIEW_TIME_DATE,   /* YYYY-MM-DD hh:mm:ss.nnnnnnnnn */
+	WM_VIEW_TIME_SECONDS,
+	WM_VIEW_TIME_CYCLES, /* ticks of the clock */
+};
+
+/* The names that the format babeltrace writes, as bits. */
+enum wm_view_named {
+	WM_VIEW_NAMES_PAYLOAD = 1,
+	WM_VIEW_NAMES_CONTEXT = 2,
+	WM_VIEW_NAMES_SCOPE = 4,
+	WM_VIEW_NAMES_HEADER = 8,
+	WM_VIEW_NAMES_DEFAULT = WM_VIEW_NAMES_PAYLOAD | WM_VIEW_NAMES_CONTEXT,
+};
+
+/* What the format babeltrace writes before the event's name, as bits, in this order. */
+enum wm_view_head {
+	WM_VIEW_HEAD_TRACE = 1,
+	WM_VIEW_HEAD_HOSTNAME = 2,
+	WM_VIEW_HEAD_DOMAIN = 4,
+	WM_VIEW_HEAD_PROCNAME = 8,
+	WM_VIEW_HEAD_VPID = 16,
+	WM_VIEW_HEAD_LEVEL = 32,
+	WM_VIEW_HEAD_DEFAULT = WM_VIEW_HEAD_HOSTNAME | WM_VIEW_HEAD_PROCNAME | WM_VIEW_HEAD_VPID,
+};
+
 struct wm_view_options {
 	enum wm_view_format format;
 	const char *const *fields; /* the fields to show, and the columns of CSV */
 	uint32_t nr_fields;        /* 0: show all fields */
 
 	const struct wm_view_places *places; /* NULL: addresses are not resolved */
+	enum wm_view_time time;
+	bool gmt, no_delta;
+	int64_t offset_ns; /* added to all times */
+	/* `names` and `head` replace the defaults */
+	bool has_names, has_head;
+	uint32_t names, head; /* bits of enum wm_view_named and enum wm_view_head */
 };
 
 struct wm_view;
 
 /* What the next line needs to know about the previous ones. */
 struct wm_view_past {
-	bool any;      /* there are previous lines */
-	bool has_time; /* one of them had a time; the last such time is */
-	int64_t last_ns;
+	bool any;        /* there are previous lines */
+	bool has_time;   /* one of them had a time; the last such time is */
+	int64_t last_ns; /* with WM_VIEW_TIME_CYCLES: ticks */
 };
 
 struct wm_view_page {
@@ -74,7 +108,8 @@ struct wm_view_page {
 	size_t start;
 	size_t joint;     /* offset for the first line's delta; SIZE_MAX: none */
 	int64_t first_ns; /* time of that line */
-	int64_t second;   /* the second in hh_mm_ss or seconds; INT64_MIN: none */
+	int64_t second;   /* the second in date, hh_mm_ss or seconds; INT64_MIN: none */
+	char date[11];    /* "YYYY-MM-DD " */
 	char hh_mm_ss[8];
 	char seconds[24]; /* text of the seconds in perf's style, with the decimal point */
 	uint8_t seconds_bytes;

@@ -8,12 +8,20 @@
 
 struct wm_print_values {
 	bool json, jsonl, all, follow;
+	bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta, intersection;
+	const char *clock_offset, *names, *head;
 	int format; /* enum wm_view_format */
 	bool no_symbols;
 	const char *fields, *symfs;
 	int64_t limit, tail, threads;
 	struct wm_asked asked;
 };
+
+/*
+ * Sets the members of `ret` that the options for the form of lines determine. Returns an exit
+ * status, after a message if they are wrong.
+ */
+int wm_print_line_options(const struct wm_print_values *v, struct wm_view_options *ret);
 
 /* Prints; returns an exit status, after a message if it failed. */
 int wm_print_run(struct wm_print_values *v);

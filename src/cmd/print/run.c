@@ -20,6 +20,7 @@
 #include "cmd/print/printed_packets.h"
 #include "cmd/say.h"
 #include "cmd/symbol_options.h"
+#include "trace/intersection.h"
 #include "view/render.h"
 
 #define FOLLOW_NS 200000000
@@ -36,7 +37,9 @@ struct printing {
 	bool unread;                /* the reader closed the pipe */
 	char *builds;               /* folder of files by build-id */
 	struct wm_print_seen *seen; /* --follow: packets printed already */
-	struct wm_places *places;   /* --follow: the mappings in these packets; NULL: not used */
+	struct wm_view_options options;
+	struct wm_time_span **spans; /* --stream-intersection: by trace and stream; or NULL */
+	struct wm_places *places;    /* --follow: the mappings in these packets; NULL: not used */
 };
 
 static int printing_write_all(void *sink, const char *bytes, size_t count)
@@ -53,8 +56,17 @@ static int printing_open_all(struct printing *p)
 	return status ? status : wm_input_set_check_clocks(&p->in, "print", p->v->asked.correlate);
 }
 
+static void spans_done(struct printing *p)
+{
+	for (uint32_t i = 0; p->spans && i < p->in.nr; i++)
+		free(p->spans[i]);
+	free(p->spans);
+	p->spans = NULL;
+}
+
 static void close_all(struct printing *p)
 {
+	spans_done(p);
 	wm_select_unbind(&p->v->asked.select);
 	wm_input_set_close(&p->in);
 }
@@ -122,6 +134,59 @@ static int printing_render(struct printing *p, struct wm_render *r)
 	return err;
 }
 
+static bool printing_passes(const void *data, uint32_t trace, const struct wm_event *e)
+{
+	const struct printing *p = data;
+	const struct wm_time_span *span = &p->spans[trace][e->stream->index];
+
+	return e->ns >= span->begin_ns && e->ns <= span->end_ns &&
+	       (!wm_select_asks(&p->v->asked.select) ||
+		wm_select_passes(&p->v->asked.select, trace, e));
+}
+
+/* Finds the times of one trace; it is an error when there are none. */
+static int intersect_trace(struct wm_trace *t, struct wm_time_span *spans)
+{
+	int err = wm_intersection_find(t, spans);
+
+	if (err) {
+		wm_say_cannot("read the trace", t->path, err);
+		return wm_exit_of(err);
+	}
+	for (uint32_t i = 0; i < t->nr_streams; i++) {
+		bool unknown = spans[i].begin_ns == INT64_MIN || spans[i].end_ns == INT64_MAX;
+
+		if (!unknown && spans[i].begin_ns <= spans[i].end_ns)
+			continue;
+		wm_say(unknown ? "print: the packets of '%s' have no times: omit "
+				 "--stream-intersection"
+			       : "print: at no time have all streams of '%s' packets: omit "
+				 "--stream-intersection",
+		       t->path);
+		return WM_EXIT_FAILED;
+	}
+	return WM_EXIT_DONE;
+}
+
+static int printing_intersect(struct printing *p)
+{
+	int status = WM_EXIT_DONE;
+
+	spans_done(p);
+	p->spans = calloc(p->in.nr + 1u, sizeof(struct wm_time_span *));
+	for (uint32_t i = 0; p->spans && i < p->in.nr && !status; i++) {
+		p->spans[i] = calloc(p->in.traces[i]->nr_streams + (size_t)1, sizeof(**p->spans));
+		if (p->spans[i])
+			status = intersect_trace(p->in.traces[i], p->spans[i]);
+		else
+			spans_done(p);
+	}
+	if (p->spans)
+		return status;
+	wm_say("out of memory");
+	return WM_EXIT_FAILED;
+}
+
 /* Prints all events that the traces have now. */
 static int print_opened(struct printing *p)
 {
@@ -129,16 +194,24 @@ static int print_opened(struct printing *p)
 	const struct wm_places_asked asked = {
 	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}, p->places};
 	const struct wm_view_places places = wm_asked_places(&asked);
-	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields, p->v->no_symbols ? NULL : &places};
+	struct wm_view_options options = p->options;
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
 	int status = wm_input_set_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
 					 &r.begin_ns, &r.end_ns);
 	int err;
 
+	options.fields = p->fields;
+	options.nr_fields = p->nr_fields;
+	options.places = p->v->no_symbols ? NULL : &places;
+	if (r.begin_ns > INT64_MIN)
+		r.begin_ns -= options.offset_ns;
+	if (r.end_ns < INT64_MAX)
+		r.end_ns -= options.offset_ns;
 	if (!status)
 		status = wm_asked_bind(&p->v->asked.select, p->in.traces, p->in.nr);
+	if (!status && p->v->intersection)
+		status = printing_intersect(p);
 	if (status)
 		return status;
 	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
@@ -150,8 +223,10 @@ static int print_opened(struct printing *p)
 	r.timeline = timeline;
 	r.view = view;
 	r.wants = p->v->asked.select.want_list;
-	r.passes = wm_select_asks(&p->v->asked.select) ? wm_select_passes : NULL;
-	r.data = &p->v->asked.select;
+	r.passes = p->spans                              ? printing_passes
+		   : wm_select_asks(&p->v->asked.select) ? wm_select_passes
+							 : NULL;
+	r.data = p->spans ? (const void *)p : &p->v->asked.select;
 	if (p->places)
 		r.nr_threads = 1; /* places is not thread-safe */
 	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
@@ -164,7 +239,8 @@ static int print_opened(struct printing *p)
 
 static int printing_finish(struct printing *p, int status)
 {
-	bool asks = p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end;
+	bool asks = p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end ||
+		    p->v->intersection;
 
 	if (!status && !p->nr_events && !p->v->follow) {
 		wm_say(asks ? "no event matches" : "the trace has no events");
@@ -224,6 +300,9 @@ int wm_print_run(struct wm_print_values *v)
 	struct printing p = {.v = v, .builds = wm_asked_builds()};
 	int status = split_fields(&p);
 
+	p.options.format = (enum wm_view_format)v->format;
+	if (!status)
+		status = wm_print_line_options(v, &p.options);
 	v->asked.select.hidden = v->all;
 	if (!status && v->follow) {
 		p.seen = wm_print_seen_create();

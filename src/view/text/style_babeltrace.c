@@ -229,3 +229,25 @@ const struct wm_style wm_style_babeltrace = {
     .name = wm_text_str,
     .leaf = babeltrace_leaf,
 };
+
+static void no_name(struct wm_text *t, const char *name)
+{
+}
+
+const struct wm_style wm_style_babeltrace_bare = {
+    .open = "{",
+    .next = ", ",
+    .after = "",
+    .close = " }",
+    .list_open = "[",
+    .list_first = " ",
+    .list_next = ", ",
+    .list_close = " ]",
+    .choice_open = "{ ",
+    .choice_close = " }",
+    .some_open = "{ ",
+    .some_close = " }",
+    .none = "<none>",
+    .name = no_name,
+    .leaf = babeltrace_leaf,
+};

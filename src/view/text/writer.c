@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "view/style.h"
@@ -103,12 +102,14 @@ static bool is_operand(const struct wm_member *m, void *data)
 static bool writer_make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *t = a->type->parts[a->part];
+	uint32_t names = a->part == WM_PART_FIELDS ? WM_VIEW_NAMES_PAYLOAD : WM_VIEW_NAMES_CONTEXT;
+	struct wm_shapes *shapes = v->options.names & names ? &v->shapes : &v->bare;
 	const struct wm_shape *shape;
 
 	if (a->is_own || v->options.nr_fields || (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu))
-		shape = wm_shape_some(&v->shapes, t, writer_is_shown, a);
+		shape = wm_shape_some(shapes, t, writer_is_shown, a);
 	else
-		shape = wm_shape_of(&v->shapes, t);
+		shape = wm_shape_of(shapes, t);
 	if (shape && (!a->is_own || a->nr || a->part == WM_PART_FIELDS))
 		ret->parts[a->part] = shape;
 	return shape;
@@ -143,6 +144,38 @@ static void full_name(struct wm_text *t, const struct wm_event_type *type)
 	wm_text_str(t, type->name);
 }
 
+/* Appends the log level, as babeltrace2 names LTTng's levels. */
+static void babeltrace_level(const struct wm_view *v, struct wm_text *t, int level)
+{
+	static const char *const names[] = {
+	    "TRACE_EMERG",          "TRACE_ALERT",
+	    "TRACE_CRIT",           "TRACE_ERR",
+	    "TRACE_WARNING",        "TRACE_NOTICE",
+	    "TRACE_INFO",           "TRACE_DEBUG_SYSTEM",
+	    "TRACE_DEBUG_PROGRAM",  "TRACE_DEBUG_PROCESS",
+	    "TRACE_DEBUG_MODULE",   "TRACE_DEBUG_UNIT",
+	    "TRACE_DEBUG_FUNCTION", "TRACE_DEBUG_LINE",
+	    "TRACE_DEBUG",
+	};
+	bool named = v->options.names & WM_VIEW_NAMES_HEADER;
+
+	if (!(v->options.head & WM_VIEW_HEAD_LEVEL) || level < 0 ||
+	    level >= (int)(sizeof(names) / sizeof(*names)))
+		return;
+	wm_text_f(t, named ? "loglevel = %s (%d), " : "%s (%d) ", names[level], level);
+}
+
+static void babeltrace_name(const struct wm_view *v, struct wm_text *t,
+			    const struct wm_event_type *type)
+{
+	bool named = v->options.names & WM_VIEW_NAMES_HEADER;
+
+	babeltrace_level(v, t, type->level);
+	wm_text_str(t, named ? "name = " : "");
+	wm_text_str(t, type->name[0] ? type->name : "<unknown>");
+	wm_text_str(t, named ? ", " : ": ");
+}
+
 static bool make_name(struct wm_view *v, const struct wm_event_type *type, struct wm_piece *ret)
 {
 	struct wm_text full, t;
@@ -153,8 +186,7 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	full_name(&full, type);
 	switch (v->options.format) {
 	case WM_VIEW_BABELTRACE:
-		wm_text_str(&t, type->name[0] ? type->name : "<unknown>");
-		wm_text_str(&t, ": ");
+		babeltrace_name(v, &t, type);
 		break;
 	case WM_VIEW_JSON:
 	case WM_VIEW_JSONL:
@@ -327,22 +359,38 @@ static bool writer_make_type(struct wm_view *v, const struct wm_trace *trace,
 	return make_name(v, type, &ret->name);
 }
 
-/* Makes the text "HOST:PROCNAME:(VPID) ", as far as the environment has these. */
+/* Makes the text "HOST:PROCNAME:(VPID) ", as far as it is selected and the environment has these.
+ */
 static bool writer_make_stream(struct wm_view *v, const struct wm_trace *trace,
 			       const struct wm_stream *s, struct wm_piece *ret)
 {
-	static const char *const keys[] = {"hostname", "procname", "vpid"};
+	static const struct {
+		uint32_t bit;
+		const char *key, *name;
+	} words[] = {
+	    {WM_VIEW_HEAD_TRACE, "hostname", "trace"},
+	    {WM_VIEW_HEAD_HOSTNAME, "hostname", "trace:hostname"},
+	    {WM_VIEW_HEAD_DOMAIN, "domain", "trace:domain"},
+	    {WM_VIEW_HEAD_PROCNAME, "procname", "trace:procname"},
+	    {WM_VIEW_HEAD_VPID, "vpid", "trace:vpid"},
+	};
+	bool named = v->options.names & WM_VIEW_NAMES_HEADER;
 	struct wm_text t;
 	bool ok;
 
 	wm_text_init(&t);
-	for (int i = 0; i < 3; i++) {
-		const char *word = wm_trace_stream_word(trace, s, keys[i]);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		const char *word = wm_trace_stream_word(trace, s, words[i].key);
 
-		if (word)
-			wm_text_f(&t, i == 2 ? "%s(%s)" : "%s%s", t.bytes ? ":" : "", word);
+		if (!word || !(v->options.head & words[i].bit))
+			continue;
+		if (named)
+			wm_text_f(&t, "%s = %s, ", words[i].name, word);
+		else
+			wm_text_f(&t, words[i].bit == WM_VIEW_HEAD_VPID ? "%s(%s)" : "%s%s",
+				  t.bytes ? ":" : "", word);
 	}
-	if (t.bytes)
+	if (t.bytes && !named)
 		wm_text_char(&t, ' ');
 	ok = writer_keep(v, &t, ret);
 	wm_text_done(&t);
@@ -392,8 +440,15 @@ struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_trace
 	if (!v)
 		return NULL;
 	v->options = *options;
+	if (!v->options.has_names || options->format != WM_VIEW_BABELTRACE)
+		v->options.names = WM_VIEW_NAMES_DEFAULT;
+	v->has_other_moment =
+	    v->options.time || v->options.no_delta || v->options.names & WM_VIEW_NAMES_HEADER;
+	if (!v->options.has_head)
+		v->options.head = WM_VIEW_HEAD_DEFAULT;
 	wm_arena_init(&v->arena, ARENA_MAX);
 	wm_shapes_init(&v->shapes, &v->arena, formats[options->format].style);
+	wm_shapes_init(&v->bare, &v->arena, &wm_style_babeltrace_bare);
 	wm_shapes_init(&v->forms, &v->arena, &wm_style_people);
 	v->nr_traces = nr_traces;
 	v->traces = wm_arena_array(&v->arena, nr_traces + 1, sizeof(*v->traces));
@@ -410,16 +465,25 @@ void wm_view_destroy(struct wm_view *v)
 	if (!v)
 		return;
 	wm_shapes_done(&v->shapes);
+	wm_shapes_done(&v->bare);
 	wm_shapes_done(&v->forms);
 	wm_arena_done(&v->arena);
 	free(v);
 }
 
 /* babeltrace2 treats a difference of -1 as none. */
-static char *delta(char *at, bool known, int64_t ns, int64_t before)
+static char *delta(char *at, bool known, int64_t ns, int64_t before,
+		   const struct wm_view_options *o)
 {
 	uint64_t n = (uint64_t)ns - (uint64_t)before;
 
+	if (o->time == WM_VIEW_TIME_CYCLES) {
+		*at = '+';
+		if (known)
+			return wm_view_padded(at + 1, n, 12);
+		memcpy(at + 1, "????????????", 12);
+		return at + 13;
+	}
 	if (!known || n == UINT64_MAX) {
 		memcpy(at, "+?.?????????", 12);
 		return at + 12;
@@ -495,6 +559,13 @@ void wm_view_page_clear(struct wm_view_page *p)
 void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
 			const struct wm_event *e)
 {
+	struct wm_event shifted;
+
+	if (v->options.offset_ns && e->ns != WM_TIME_NONE) {
+		shifted = *e;
+		shifted.ns += v->options.offset_ns;
+		e = &shifted;
+	}
 	if (p->later && !p->past.any && !p->text.bytes)
 		leave_room(p);
 	formats[v->options.format].write(v, p, &v->traces[trace], e);
@@ -503,10 +574,11 @@ void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_
 }
 
 /* Inserts the delta of the first line, and moves the text before it to the left. */
-static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
+static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past,
+		       const struct wm_view_options *o)
 {
 	char text[WM_DIGITS_MAX];
-	size_t bytes = (size_t)(delta(text, past->has_time, p->first_ns, past->last_ns) - text);
+	size_t bytes = (size_t)(delta(text, past->has_time, p->first_ns, past->last_ns, o) - text);
 	char *from = p->text.data + p->start;
 
 	memmove(from - bytes, from, p->joint - p->start);
@@ -524,7 +596,7 @@ void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any)
 		p->start++; /* no comma before the first event */
 	if (p->joint != SIZE_MAX)
-		fill_joint(p, past);
+		fill_joint(p, past, &v->options);
 	if (!p->past.has_time) {
 		p->past.has_time = past->has_time;
 		p->past.last_ns = past->last_ns;
@@ -534,35 +606,14 @@ void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 
 /* --- times ----------------------------------------------------------------------------------- */
 
-void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
-{
-	int64_t second = ns / WM_NS_PER_SECOND;
-
-	if (second != page->second) {
-		time_t when = (time_t)second;
-		struct tm tm;
-
-		page->second = second;
-		memcpy(page->hh_mm_ss, "??:??:??", 8);
-		if (localtime_r(&when, &tm)) {
-			(void)wm_digits_pair(page->hh_mm_ss, (uint32_t)tm.tm_hour);
-			(void)wm_digits_pair(page->hh_mm_ss + 3, (uint32_t)tm.tm_min);
-			(void)wm_digits_pair(page->hh_mm_ss + 6, (uint32_t)tm.tm_sec);
-			page->hh_mm_ss[2] = page->hh_mm_ss[5] = ':';
-		}
-	}
-	wm_pen_put(p, page->hh_mm_ss, 8);
-	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(ns % WM_NS_PER_SECOND));
-}
-
-void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
+		       const struct wm_view_options *o)
 {
 	if (!page->past.has_time && page->later) {
 		page->joint = (size_t)(p->at - p->text->data);
 		page->first_ns = ns;
 	} else {
-		p->at = delta(p->at, page->past.has_time, ns, page->past.last_ns);
+		p->at = delta(p->at, page->past.has_time, ns, page->past.last_ns, o);
 	}
 	page->past.has_time = true;
 	page->past.last_ns = ns;

@@ -35,16 +35,19 @@ struct view_type {
 struct view_trace {
 	struct wm_trace *trace;
 	const struct wm_view_options *options;
-	uint32_t index;           /* index of the trace */
-	struct view_type *types;  /* by index */
-	struct wm_piece *streams; /* by index: the text before the name (babeltrace) */
-	struct wm_piece place;    /* JSON of several traces: which one */
+	uint32_t index;          /* index of the trace */
+	struct view_type *types; /* by index */
+	/* by index: what precedes the log level and the name (babeltrace) */
+	struct wm_piece *streams;
+	struct wm_piece place; /* JSON of several traces: which one */
 };
 
 struct wm_view {
 	struct wm_view_options options;
+	bool has_other_moment; /* babeltrace: not "[TIME] (DELTA) " with the time of day */
 	struct wm_arena arena;
 	struct wm_shapes shapes;
+	struct wm_shapes bare;  /* babeltrace's style without names */
 	struct wm_shapes forms; /* with wm_style_people, for print forms */
 	struct view_trace *traces;
 	uint32_t nr_traces;
@@ -56,14 +59,21 @@ typedef void wm_view_write(const struct wm_view *v, struct wm_view_page *page,
 wm_view_write wm_view_write_waymark, wm_view_write_babeltrace, wm_view_write_perf,
     wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv;
 
-/* Writes hh:mm:ss.nnnnnnnnn in local time. The caller must have reserved 80 bytes. */
-void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
+/* Write a time; the caller must have reserved 80 bytes. The first: the time of day, or the date. */
+void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
+		      const struct wm_view_options *o);
+void wm_view_put_seconds(struct wm_pen *p, int64_t ns);
+void wm_view_put_cycles(struct wm_pen *p, uint64_t cycles);
+
+/* Writes a number with at least that many digits; returns its end. */
+char *wm_view_padded(char *at, uint64_t n, uint32_t digits);
 
 /*
  * Writes "+1.000000123" or, without a previous time, "+?.?????????"; stores the time for the next
- * call.
+ * call. With WM_VIEW_TIME_CYCLES, `ns` is in ticks.
  */
-void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
+void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
+		       const struct wm_view_options *o);
 
 /* Returns the thread's name, from the event or the trace, not NUL-terminated; "" when unknown. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);

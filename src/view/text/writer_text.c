@@ -13,13 +13,13 @@
 /* --- babeltrace2 ------------------------------------------------------------------------ */
 
 /* Converts the time as babeltrace2 does: with doubles, unless a tick is a nanosecond. */
-static int64_t babeltrace_ns(const struct wm_event *e)
+static int64_t babeltrace_ns(const struct wm_view *v, const struct wm_event *e)
 {
 	const struct wm_trace_clock *c = e->stream->clock;
 
 	if (!c || c->hz == WM_NS_PER_SECOND)
 		return e->ns;
-	return (int64_t)((uint64_t)c->offset_ns +
+	return (int64_t)((uint64_t)c->offset_ns + (uint64_t)v->options.offset_ns +
 			 (uint64_t)(1e9 * (double)e->clock / (double)c->hz));
 }
 
@@ -27,38 +27,86 @@ static int64_t babeltrace_ns(const struct wm_event *e)
  * Writes the time. For times before the origin it does the same as babeltrace2: the first is in
  * seconds, later ones are clock times.
  */
-static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
+			    const struct wm_view_options *o)
 {
 	uint64_t positive = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
-	if (ns >= 0 || page->past.has_time || page->later) {
-		wm_view_put_time(p, page, (int64_t)positive);
+	if (o->time != WM_VIEW_TIME_SECONDS && (ns >= 0 || page->past.has_time || page->later))
+		wm_view_put_time(p, page, (int64_t)positive, o);
+	else
+		wm_view_put_seconds(p, ns);
+}
+
+/* Writes the time and the delta with the options that are rarely used. */
+static void babeltrace_other_moment(const struct wm_view *v, struct wm_pen *p,
+				    struct wm_view_page *page, const struct wm_event *e)
+{
+	const struct wm_view_options *o = &v->options;
+	bool named = o->names & WM_VIEW_NAMES_HEADER, cycles = o->time == WM_VIEW_TIME_CYCLES;
+	int64_t ns = cycles ? (int64_t)e->clock : babeltrace_ns(v, e);
+
+	if (named)
+		WM_PEN_PUT(p, "timestamp = ");
+	else
+		wm_pen_char(p, '[');
+	if (cycles)
+		wm_view_put_cycles(p, e->clock);
+	else
+		babeltrace_time(p, page, ns, o);
+	if (!o->no_delta) {
+		if (named)
+			WM_PEN_PUT(p, ", delta = ");
+		else
+			WM_PEN_PUT(p, "] (");
+		wm_view_put_delta(p, page, ns, o);
+	}
+	if (named)
+		WM_PEN_PUT(p, ", ");
+	else if (o->no_delta)
+		WM_PEN_PUT(p, "] ");
+	else
+		WM_PEN_PUT(p, ") ");
+	if (o->no_delta)
+		page->past.has_time = true;
+}
+
+/* Writes "[TIME] (DELTA) ". */
+static void babeltrace_moment(const struct wm_view *v, struct wm_pen *p, struct wm_view_page *page,
+			      const struct wm_event *e)
+{
+	int64_t ns;
+
+	if (v->has_other_moment) {
+		babeltrace_other_moment(v, p, page, e);
 		return;
 	}
-	wm_pen_char(p, '-');
-	p->at = wm_digits_u64(p->at, positive / WM_NS_PER_SECOND);
-	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(positive % WM_NS_PER_SECOND));
+	ns = babeltrace_ns(v, e);
+	wm_pen_char(p, '[');
+	babeltrace_time(p, page, ns, &v->options);
+	WM_PEN_PUT(p, "] (");
+	wm_view_put_delta(p, page, ns, &v->options);
+	WM_PEN_PUT(p, ") ");
 }
+
+static const char *const scope_names[WM_NR_PARTS] = {
+    [WM_PART_PACKET_CONTEXT] = "stream.packet.context = ",
+    [WM_PART_STREAM_CONTEXT] = "stream.event.context = ",
+    [WM_PART_CONTEXT] = "event.context = ",
+    [WM_PART_FIELDS] = "event.fields = ",
+};
 
 void wm_view_write_babeltrace(const struct wm_view *v, struct wm_view_page *page,
 			      const struct view_trace *t, const struct wm_event *e)
 {
 	const struct view_type *type = &t->types[e->type->index];
-	bool any = false;
+	bool any = false, scopes = v->options.names & WM_VIEW_NAMES_SCOPE;
 	struct wm_pen p;
 
 	if (!wm_pen_open(&p, &page->text))
 		return;
-	if (e->ns != WM_TIME_NONE) {
-		int64_t ns = babeltrace_ns(e);
-
-		wm_pen_char(&p, '[');
-		babeltrace_time(&p, page, ns);
-		WM_PEN_PUT(&p, "] (");
-		wm_view_put_delta(&p, page, ns);
-		WM_PEN_PUT(&p, ") ");
-	}
+	if (e->ns != WM_TIME_NONE)
+		babeltrace_moment(v, &p, page, e);
 	wm_view_put_piece(&p, &t->streams[e->stream->index]);
 	wm_view_put_piece(&p, &type->name);
 	for (int part = 0; part < WM_NR_PARTS; part++) {
@@ -68,6 +116,10 @@ void wm_view_write_babeltrace(const struct wm_view *v, struct wm_view_page *page
 		if (any)
 			WM_PEN_PUT(&p, ", ");
 		any = true;
+		if (scopes) {
+			wm_pen_add(&p, scope_names[part], strlen(scope_names[part]));
+			wm_pen_need(&p, HEAD_ROOM);
+		}
 		wm_pen_char(&p, '{');
 		wm_shape_members(&p, type->parts[part], e->items, e->parts[part].at,
 				 e->parts[part].end, 0);
@@ -87,7 +139,7 @@ static void loss_time(struct wm_text *t, int64_t ns)
 	wm_view_page_init(&page, false);
 	if (!wm_pen_open(&p, t))
 		return;
-	babeltrace_time(&p, &page, ns);
+	babeltrace_time(&p, &page, ns, &(struct wm_view_options){.time = WM_VIEW_TIME_OF_DAY});
 	wm_pen_close(&p);
 }
 
@@ -126,17 +178,6 @@ void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct 
 }
 
 /* --- waymark ------------------------------------------------------------------------------- */
-
-static void put_seconds(struct wm_pen *p, int64_t ns, uint32_t digits)
-{
-	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	if (ns < 0)
-		wm_pen_char(p, '-');
-	p->at = wm_digits_u64(p->at, n / WM_NS_PER_SECOND);
-	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(n % WM_NS_PER_SECOND)) - (9 - digits);
-}
 
 static void writer_text_put_number(struct wm_pen *p, int32_t n)
 {
@@ -213,6 +254,29 @@ static void writer_text_put_fields(struct wm_pen *p, const struct view_type *typ
 	WM_PEN_PUT(p, " }");
 }
 
+/* Writes "[TIME] (DELTA) ". */
+static void waymark_moment(const struct wm_view_options *o, struct wm_pen *p,
+			   struct wm_view_page *page, const struct wm_event *e)
+{
+	bool cycles = o->time == WM_VIEW_TIME_CYCLES;
+
+	wm_pen_char(p, '[');
+	if (cycles)
+		wm_view_put_cycles(p, e->clock);
+	else if (o->time != WM_VIEW_TIME_SECONDS && e->stream->clock &&
+		 e->stream->clock->is_epoch && e->ns >= 0)
+		wm_view_put_time(p, page, e->ns, o);
+	else
+		wm_view_put_seconds(p, e->ns);
+	if (o->no_delta) {
+		WM_PEN_PUT(p, "] ");
+		return;
+	}
+	WM_PEN_PUT(p, "] (");
+	wm_view_put_delta(p, page, cycles ? (int64_t)e->clock : e->ns, o);
+	WM_PEN_PUT(p, ") ");
+}
+
 void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 			   const struct view_trace *t, const struct wm_event *e)
 {
@@ -221,16 +285,8 @@ void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 
 	if (!wm_pen_open(&p, &page->text))
 		return;
-	if (e->ns != WM_TIME_NONE) {
-		wm_pen_char(&p, '[');
-		if (e->stream->clock && e->stream->clock->is_epoch && e->ns >= 0)
-			wm_view_put_time(&p, page, e->ns);
-		else
-			put_seconds(&p, e->ns, 9);
-		WM_PEN_PUT(&p, "] (");
-		wm_view_put_delta(&p, page, e->ns);
-		WM_PEN_PUT(&p, ") ");
-	}
+	if (e->ns != WM_TIME_NONE)
+		waymark_moment(&v->options, &p, page, e);
 	writer_text_put_thread(&p, t, e);
 	wm_view_put_piece(&p, &type->name);
 	writer_text_put_contexts(&p, type, e);
