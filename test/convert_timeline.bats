@@ -105,6 +105,27 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	[[ $output == *"the tracer lost 728 events"* ]]
 }
 
+@test "samples are Perfetto's samples, with the names of functions" {
+	cat >deep.c <<-'END'
+	static volatile unsigned sink;
+	__attribute__((noinline)) void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	__attribute__((noinline)) void outer(void) { spin(100000); sink++; }
+	int main(void) { for (int i = 0; i < 1500; i++) outer(); return 0; }
+	END
+	gcc -O1 -g -fno-optimize-sibling-calls deep.c -o deep
+	waymark record -q --preload none -F 4000 -e sw:cpu-clock -g dwarf -e page-faults -o t -- ./deep >/dev/null 2>&1 ||
+		skip "no samples can be taken here"
+	waymark print --format=jsonl t >wanted.jsonl
+	waymark convert t out.pftrace
+	decode out.pftrace >decoded
+	python3 "$check" perfetto wanted.jsonl decoded
+	for name in spin outer main; do
+		grep -q "str: \"$name\"" decoded
+	done
+	grep -q 'str: ".*/deep"' decoded
+	grep -q 'name: "sw:cpu-clock"' decoded
+}
+
 @test "a damaged trace gives its good part, status 5, and what is missing" {
 	need_corpus
 	trace=ctf1/babeltrace/fail/valid-events-then-invalid-events/trace

@@ -22,12 +22,14 @@
 #define WM_EXPORT_TICK_EVENTS 8192u /* events between two calls of tick() */
 
 struct wm_export;
+struct wm_view_places;
 
 struct wm_export_options {
 	const char *path;     /* the output, OUT */
 	uint64_t split_bytes; /* limit of the size of a file: larger output is split; 0: never */
-	bool force;           /* replace an existing file; a folder is never replaced */
+	bool force;           /* replace an existing file, or folder of traces */
 	const char *tracer;   /* "waymark VERSION", for formats that name their writer */
+	const struct wm_view_places *places; /* names of addresses; NULL: none */
 };
 
 struct wm_exporter_ops {

@@ -112,6 +112,13 @@ def from_jsonl(path, ftrace):
             yield from numbers
             if numbers and all_of_it:
                 continue
+        if ftrace and "ip" in e.get("common", {}):
+            yield json.dumps([e["time_ns"], "sample", e["name"], e.get("tid", e["common"].get("tid"))])
+            # Contexts of waymark's own samples are beside the common fields in JSONL.
+            fields = {**{k: v for k, v in e.items() if k in ("addr", "callchain", "regs_user", "stack_user")}, **fields}
+            if not set(fields) - {"callchain", "regs_user", "stack_user"}:
+                continue
+            e["common"] |= {k: e[k] for k in ("pid", "tid")}
         renamed = {RENAMED.get(k, k): v for k, v in fields.items()}
         if name in ftrace and set(renamed) <= ftrace[name] and "cpu" in e:
             yield json.dumps([e["time_ns"], name, e["cpu"], plain(renamed)], sort_keys=True)
@@ -220,11 +227,34 @@ def perfetto_reading(ns, e, track):
                    unit or counter.get("unit_name", "value"), value)
 
 
+def perfetto_sample(p, packet, sequences):
+    """A sample; everything it refers to was written before on its sequence."""
+    if "trace_packet_defaults" in p:
+        timebase = dict(dict(p["trace_packet_defaults"])["perf_sample_defaults"])["timebase"]
+        sequences[p["trusted_packet_sequence_id"]] = (dict(timebase)["name"], collections.defaultdict(dict))
+    event, known = sequences[p["trusted_packet_sequence_id"]]
+    for kind, entry in p.get("interned_data", []):
+        known[kind][dict(entry)["iid"]] = entry
+    for kind, entry in p.get("interned_data", []):
+        if kind == "callstacks":
+            assert all(f in known["frames"] for k, f in entry if k == "frame_ids"), entry
+        entry = dict(entry)
+        assert entry.get("function_name_id", 0) in (0, *known["function_names"]), entry
+        assert entry.get("mapping_id", 0) in (0, *known["mappings"]), entry
+        assert entry.get("path_string_ids", 0) in (0, *known["mapping_paths"]), entry
+    sample = dict(p["perf_sample"])
+    assert sample["callstack_iid"] in known["callstacks"]
+    return json.dumps([p["timestamp"], "sample", event, sample.get("tid")])
+
+
 def from_perfetto(path):
     names = collections.defaultdict(dict)
-    tracks, open_bars = {}, collections.defaultdict(int)
+    tracks, open_bars, sequences = {}, collections.defaultdict(int), {}
     for _, packet in parse_text(path):
         p = dict(packet)
+        if "perf_sample" in p:
+            yield perfetto_sample(p, packet, sequences)
+            continue
         for kind, entry in p.get("interned_data", []):
             entry = dict(entry)
             names[kind][entry["iid"]] = entry["name"]

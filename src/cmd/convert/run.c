@@ -17,6 +17,7 @@
 #include "cmd/exit.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
+#include "cmd/symbol_options.h"
 #include "cmd/trace_open.h"
 #include "export/file.h"
 #include "view/render.h"
@@ -99,7 +100,11 @@ static void convert_say_left_out(const struct wm_export *x, const char *format)
 static int export(struct converting *c)
 {
 	struct wm_diag diag = {.offset = -1};
+	char *builds = wm_asked_builds();
+	const struct wm_places_asked asked = {c->in.traces, c->in.nr, {.cache = builds}, NULL};
+	const struct wm_view_places places = wm_asked_places(&asked);
 	struct wm_export_options options = {.path = c->v->out,
+					    .places = &places,
 					    .split_bytes = c->v->split_bytes,
 					    .force = c->v->force,
 					    .tracer = "waymark " WM_VERSION};
@@ -116,6 +121,7 @@ static int export(struct converting *c)
 	int err = wm_export_run(&x, c->format->ops, &options, &input, &diag);
 
 	wm_progress_end(&c->progress);
+	free(builds);
 	if (err)
 		return convert_failed(c, err, &diag);
 	c->nr_events = x.nr_events;

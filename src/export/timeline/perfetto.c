@@ -191,6 +191,27 @@ static int put_ftrace(struct wm_perfetto *p, uint32_t trace, const struct wm_eve
 	return p->bundle.failed ? -ENOMEM : 0;
 }
 
+/* --- samples --------------------------------------------------------------------------- */
+
+/* Writes a sample, after the names of its thread and process. */
+static int perfetto_put_sample(struct wm_perfetto *p, uint32_t trace, const struct wm_event *e)
+{
+	struct wm_scene_row row;
+	int32_t pid = e->pid, tid = e->tid;
+	int err = wm_scene_learn(&p->scene, trace, e, &row);
+
+	if (err)
+		return err;
+	if (row.kind == WM_ROW_THREAD) {
+		tid = row.task->tid;
+		pid = pid >= 0 ? pid : row.task->pid;
+		err = wm_scene_tell(&p->scene, &row, 0);
+	}
+	return err ? err
+		   : wm_perfetto_samples_put(p->samples, trace, e, wm_perfetto_time(p, e->ns), pid,
+					     tid, wm_perfetto_out(p));
+}
+
 /* --- pieces --------------------------------------------------------------------------- */
 
 static bool perfetto_is_epoch(const struct wm_export *x)
@@ -277,6 +298,7 @@ static int perfetto_next_piece(struct wm_perfetto *p)
 	if (p->told_counters)
 		memset(p->told_counters, 0, p->room_counters);
 	wm_perfetto_names_again(&p->names);
+	wm_perfetto_samples_again(p->samples);
 	return perfetto_begin_piece(p);
 }
 
@@ -317,6 +339,8 @@ static int perfetto_open(struct wm_export *x, struct wm_diag *diag)
 	if (!err)
 		err = perfetto_bind(p);
 	if (!err)
+		err = wm_perfetto_samples_create(x, WM_PF_SEQUENCE + 1, &p->samples);
+	if (!err)
 		err = wm_export_pieces_create(&p->pieces, x->options.path, x->options.force, limit,
 					      diag);
 	return err;
@@ -326,6 +350,7 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 {
 	struct wm_perfetto *p = x->own;
 	const struct wm_perfetto_ftrace *f = &p->ftrace[trace][e->type->index];
+	enum wm_perfetto_sampled sampled;
 	struct wm_export_file *file;
 	size_t before;
 	int err = 0;
@@ -340,10 +365,13 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 		return err;
 	file = wm_export_pieces_now(&p->pieces);
 	before = file->buffer.bytes;
+	sampled = wm_perfetto_samples_take(p->samples, trace, e->type);
+	if (sampled != WM_PERFETTO_NO_SAMPLE)
+		err = perfetto_put_sample(p, trace, e);
 	if (f->event && e->cpu >= 0 && e->ns >= 0)
-		err = put_ftrace(p, trace, e, f);
-	else
-		err = wm_scene_event(&p->scene, trace, e);
+		err = err ? err : put_ftrace(p, trace, e, f);
+	else if (sampled != WM_PERFETTO_SAMPLE)
+		err = err ? err : wm_scene_event(&p->scene, trace, e);
 	wm_export_file_added(file, before);
 	return err ? err : file->err;
 }
@@ -383,6 +411,7 @@ static int perfetto_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 	for (uint32_t i = 0; p->ftrace && i < x->nr_traces; i++)
 		free(p->ftrace[i]);
 	free(p->ftrace);
+	wm_perfetto_samples_destroy(p->samples);
 	wm_names_done(&p->counters);
 	free(p->told_counters);
 	wm_text_done(&p->counter);

@@ -9,6 +9,7 @@
 
 #include "export/pieces_int.h"
 #include "export/timeline/perfetto_ftrace.h"
+#include "export/timeline/perfetto_samples.h"
 #include "export/timeline/perfetto_values.h"
 #include "export/timeline/scene.h"
 #include "trace/name_table.h"
@@ -82,7 +83,8 @@ struct wm_perfetto {
 	struct wm_perfetto_names names;
 	struct wm_perfetto_values values;
 	struct wm_perfetto_ftrace **ftrace; /* indexed by trace, then by type */
-	struct wm_text bundle;              /* buffered FtraceEvents of one processor */
+	struct wm_perfetto_samples *samples;
+	struct wm_text bundle; /* buffered FtraceEvents of one processor */
 	int32_t bundle_cpu;
 	struct wm_names counters; /* each is "PID NAME"; PID -1: no process */
 	bool *told_counters;      /* by id: whether the counter was described in this file */
