@@ -113,7 +113,8 @@ def from_jsonl(path, ftrace):
             if numbers and all_of_it:
                 continue
         if ftrace and "ip" in e.get("common", {}):
-            yield json.dumps([e["time_ns"], "sample", e["name"], e.get("tid", e["common"].get("tid"))])
+            tid = e.get("tid", e["common"].get("tid"))
+            yield json.dumps([e["time_ns"], "sample", e["name"], None if tid == -1 else tid])
             # Contexts of waymark's own samples are beside the common fields in JSONL.
             fields = {**{k: v for k, v in e.items() if k in ("addr", "callchain", "regs_user", "stack_user")}, **fields}
             if not set(fields) - {"callchain", "regs_user", "stack_user"}:

@@ -241,8 +241,9 @@ static int add_place(struct wm_perfetto_samples *s, struct known *k, uint32_t *n
 	return 0;
 }
 
-static int add_address(struct wm_perfetto_samples *s, struct known *k, uint32_t *nr, uint32_t trace,
-		       const struct wm_event *e, uint64_t address, enum wm_event_mode mode)
+static int samples_add_address(struct wm_perfetto_samples *s, struct known *k, uint32_t *nr,
+			       uint32_t trace, const struct wm_event *e, uint64_t address,
+			       enum wm_event_mode mode)
 {
 	struct wm_named_place n = {.address = address};
 	int err = s->names ? s->places->find(s->names, trace, e, address, mode, &n) : 0;
@@ -264,14 +265,14 @@ static int samples_chain(struct wm_perfetto_samples *s, struct sequence *q, uint
 		if (list[i].u >= WM_PERF_CONTEXT_MAX)
 			mode = mode_of_marker(list[i].u, mode);
 		else
-			err = add_address(s, &q->known, &nr, trace, e, list[i].u, mode);
+			err = samples_add_address(s, &q->known, &nr, trace, e, list[i].u, mode);
 	}
 	if (!err && s->names)
 		more = s->places->callers(s->names, trace, e, s->callers);
 	for (int i = 0; i < more && !err; i++)
 		err = add_place(s, &q->known, &nr, &s->callers[i]);
 	if (!err && more >= 0 && !nr && ip)
-		err = add_address(s, &q->known, &nr, trace, e, ip->u, e->mode);
+		err = samples_add_address(s, &q->known, &nr, trace, e, ip->u, e->mode);
 	return err ? err : more < 0 ? more : (int)nr;
 }
 
@@ -300,8 +301,8 @@ static uint64_t count_of(struct sequence *q, const struct wm_event *e)
 	return q->counts[cpu] += period ? period->u : q->fixed_period;
 }
 
-static void put_sample(struct sequence *q, const struct wm_event *e, int32_t pid, int32_t tid,
-		       uint32_t stack, struct wm_text *t)
+static void samples_put_sample(struct sequence *q, const struct wm_event *e, int32_t pid,
+			       int32_t tid, uint32_t stack, struct wm_text *t)
 {
 	size_t at = wm_pb_begin(t, PERF_SAMPLE);
 
@@ -355,7 +356,7 @@ int wm_perfetto_samples_put(struct wm_perfetto_samples *s, uint32_t trace, const
 	q->begun = true;
 	if (s->interned.bytes)
 		wm_pb_string(t, INTERNED_DATA, s->interned.data, s->interned.bytes);
-	put_sample(q, e, pid, tid, stack, t);
+	samples_put_sample(q, e, pid, tid, stack, t);
 	wm_pb_end(t, at);
 	return t->failed ? -ENOMEM : 0;
 }
