@@ -29,6 +29,18 @@ int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);
  */
 int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
+/* --- the metadata of a folder, whether or not it can be read (open.c) ------------- */
+
+/*
+ * Calls `each` with the text of every metadata file at or below a folder; `name` is the file's path
+ * relative to it. `each` returns 0, or -errno to stop. -ENOENT: there is none; other errors with
+ * `diag`.
+ */
+int wm_ctf_each_metadata(const char *path,
+			 int (*each)(void *data, const char *name, uint32_t nr, const char *text,
+				     size_t bytes),
+			 void *data, struct wm_diag *diag);
+
 /* --- the parts of a trace whose ops are wm_ctf_ops (outline.c) ------------------ */
 
 /* The i-th folder; NULL past the last. */

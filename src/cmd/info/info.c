@@ -5,8 +5,10 @@
  */
 #include "cmd/info/info.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "cmd/exit.h"
 #include "cmd/input_options.h"
@@ -15,6 +17,7 @@
 #include "cmd/trace_dir.h"
 #include "cmd/trace_open.h"
 #include "cmd/verb.h"
+#include "read/ctf.h"
 #include "read/repair.h"
 
 static void repaired(const struct wm_fault *f, void *data)
@@ -147,14 +150,52 @@ static int names(const char *path)
 	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
 }
 
+/* Prints one file's text; the name, too, when there are several. */
+static int metadata_file(void *data, const char *name, uint32_t nr, const char *text, size_t bytes)
+{
+	bool is_plain = !isatty(STDOUT_FILENO); /* a terminal would obey control bytes */
+	struct wm_text out;
+	int err;
+
+	wm_text_init(&out);
+	if (nr > 1)
+		wm_text_f(&out, "==> %s <==\n", name);
+	for (size_t i = 0; i < bytes; i++)
+		if (is_plain || !iscntrl((unsigned char)text[i]) || text[i] == '\n' ||
+		    text[i] == '\t')
+			wm_text_char(&out, text[i]);
+		else
+			wm_text_f(&out, "\\x%02x", (unsigned char)text[i]);
+	if (bytes && text[bytes - 1] != '\n')
+		wm_text_char(&out, '\n');
+	err = wm_verb_flush(&out);
+	wm_text_done(&out);
+	return err;
+}
+
+static int metadata(const char *path)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_ctf_each_metadata(path, metadata_file, NULL, &diag);
+
+	if (!err || err == -EPIPE)
+		return WM_EXIT_DONE;
+	if (err == -ENOENT || err == -ENOTDIR)
+		wm_say("info: '%s' has no metadata of CTF", path);
+	else
+		wm_say_diag("read the metadata of", path, err, &diag);
+	return wm_exit_of(err);
+}
+
 static int cmd_info_run(void *values, int nr_args, char **args)
 {
 	const struct wm_info_values *v = values;
 	char dir[PATH_MAX];
 	int status;
 
-	if (v->repair + v->json + v->verify + v->hash + v->names > 1) {
-		wm_say("info: --repair, --json, --verify, --hash and --names cannot be combined");
+	if (v->repair + v->json + v->verify + v->hash + v->names + v->metadata > 1) {
+		wm_say("info: --repair, --json, --verify, --hash, --names and --metadata cannot be "
+		       "combined");
 		return WM_EXIT_USAGE;
 	}
 	status = wm_input_find_dir(nr_args, args, dir);
@@ -168,6 +209,8 @@ static int cmd_info_run(void *values, int nr_args, char **args)
 		return repair(dir);
 	if (v->names)
 		return names(dir);
+	if (v->metadata)
+		return metadata(dir);
 	return cmd_info_show(v, dir);
 }
 
@@ -188,6 +231,9 @@ static const struct wm_option options[] = {
     {.name = "names",
      .help = "print only the names of its events, one per line, for shells",
      WM_OPTION_TO_FLAG(struct wm_info_values, names)},
+    {.name = "metadata",
+     .help = "print the metadata of a CTF trace as text, without its packets",
+     WM_OPTION_TO_FLAG(struct wm_info_values, metadata)},
     WM_OPTION_END,
 };
 

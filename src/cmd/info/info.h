@@ -14,7 +14,7 @@
 #include "trace/reader.h"
 
 struct wm_info_values {
-	bool repair, json, verify, hash, names;
+	bool repair, json, verify, hash, names, metadata;
 	int64_t threads;
 };
 

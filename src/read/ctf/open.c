@@ -126,6 +126,36 @@ static int ctf_open_walk(struct tree *t, const char *path, const char *below, ui
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
+int wm_ctf_each_metadata(const char *path,
+			 int (*each)(void *data, const char *name, uint32_t nr, const char *text,
+				     size_t bytes),
+			 void *data, struct wm_diag *diag)
+{
+	struct tree t = {0};
+	int err = ctf_open_walk(&t, path, "", 0);
+
+	for (uint32_t i = 0; !err && i < t.folders.count; i++) {
+		char *name = ctf_open_join(t.folders.at[i], "metadata");
+		char *file = name ? ctf_open_join(path, name) : NULL, *raw = NULL, *text = NULL;
+		size_t bytes = 0;
+
+		err = file ? wm_file_read(AT_FDCWD, file, WM_CTF_METADATA_MAX, &raw, &bytes)
+			   : -ENOMEM;
+		if (!err)
+			err = wm_ctf_metadata_text(name, raw, bytes, &text, &bytes, diag);
+		if (!err)
+			err = each(data, name, t.folders.count, text, bytes);
+		free(name);
+		free(file);
+		free(raw);
+		free(text);
+	}
+	if (!err && !t.folders.count)
+		err = -ENOENT;
+	names_done(&t.folders);
+	return err;
+}
+
 static bool ctf_open_probe(const char *path, bool is_folder, const unsigned char *head,
 			   size_t bytes)
 {

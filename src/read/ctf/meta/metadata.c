@@ -128,6 +128,40 @@ static void metadata_find_place(const char *text, size_t bytes, struct wm_diag *
 	diag->offset = at - text;
 }
 
+static bool is_signed_text(const char *text, size_t bytes)
+{
+	return (bytes && (*text == RECORD_SEPARATOR || *text == '{')) ||
+	       (bytes >= sizeof(signature) - 1 && !memcmp(text, signature, sizeof(signature) - 1));
+}
+
+int wm_ctf_metadata_text(const char *where, const char *text, size_t bytes, char **ret,
+			 size_t *ret_bytes, struct wm_diag *diag)
+{
+	static const char line[] = "/* CTF 1.8 */\n";
+	bool little = bytes >= 4 && load32(text, false) == METADATA_MAGIC;
+	bool big = bytes >= 4 && load32(text, true) == METADATA_MAGIC;
+	char *unwrapped = NULL, *copy;
+	size_t head = 0;
+	int err = 0;
+
+	if (little || big)
+		err = metadata_unwrap(where, text, bytes, big, &unwrapped, &bytes, diag);
+	if (err)
+		return err;
+	text = unwrapped ? unwrapped : text;
+	if (unwrapped && !is_signed_text(text, bytes))
+		head = sizeof(line) - 1;
+	copy = malloc(head + bytes + 1);
+	if (copy) {
+		memcpy(copy, line, head);
+		memcpy(copy + head, text, bytes);
+		*ret = copy;
+		*ret_bytes = head + bytes;
+	}
+	free(unwrapped);
+	return copy ? 0 : -ENOMEM;
+}
+
 static int metadata_parse(struct wm_ctf_metadata *m, const char *where, const char *text,
 			  size_t bytes, struct wm_diag *ret_damage, struct wm_diag *diag)
 {

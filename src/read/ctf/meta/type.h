@@ -47,6 +47,13 @@ enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf
 				    const struct wm_ctf_member *member);
 
 /*
+ * Copies the text of a metadata file, without the packets that it may be in; text of CTF 1.8 begins
+ * with its signature then. malloc'ed. 0, -ENOMEM or -EBADMSG with `diag`.
+ */
+int wm_ctf_metadata_text(const char *where, const char *text, size_t bytes, char **ret,
+			 size_t *ret_bytes, struct wm_diag *diag);
+
+/*
  * Parses a metadata file: plain text, metadata packets, or a CTF 2 JSON sequence. When `ret_damage`
  * is not NULL and a later part is damaged, keeps the parts before it, describes the damage in
  * *ret_damage and returns 0. Without damage, ret_damage->sentence is empty.
