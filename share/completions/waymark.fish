@@ -93,7 +93,7 @@ complete -c waymark -n '__fish_seen_subcommand_from record' -s h -l help -d 'lis
 complete -c waymark -n '__fish_seen_subcommand_from record' -a '(__fish_complete_command)'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -s i -l input -x -a '(__fish_complete_path)' -d 'read this trace, too'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l clock-force-correlate -d 'merge traces whose clocks count from unrelated origins, as if they...'
-complete -c waymark -n '__fish_seen_subcommand_from print script' -l format -x -a 'waymark babeltrace perf json jsonl csv' -d 'output format'
+complete -c waymark -n '__fish_seen_subcommand_from print script' -l format -x -a 'waymark babeltrace perf json jsonl csv details' -d 'output format'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l json -d 'print one JSON array of events'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l jsonl -d 'print one JSON object per line'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l fields -x -d 'print only these fields and contexts'
@@ -125,6 +125,7 @@ complete -c waymark -n '__fish_seen_subcommand_from info' -l hash -d 'decode eve
 complete -c waymark -n '__fish_seen_subcommand_from info' -l threads -x -d 'use N processors'
 complete -c waymark -n '__fish_seen_subcommand_from info' -l json -d 'print JSON: one object'
 complete -c waymark -n '__fish_seen_subcommand_from info' -l names -d 'print only the names of its events, one per line, for shells'
+complete -c waymark -n '__fish_seen_subcommand_from info' -l metadata -d 'print the metadata of a CTF trace as text, without its packets'
 complete -c waymark -n '__fish_seen_subcommand_from info' -s h -l help -d 'list the options and exit'
 complete -c waymark -n '__fish_seen_subcommand_from info' -F
 complete -c waymark -n '__fish_seen_subcommand_from report' -s s -l sort -x -a '(__fish_complete_list , "__waymark_words comm pid tid cpu event dso sym srcline")' -d 'split rows by these keys: comm, pid, tid, cpu, event, dso, sym...'

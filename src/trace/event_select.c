@@ -216,7 +216,7 @@ static int event_select_bind_trace(struct wm_select *s, struct wm_trace *trace, 
 		all &= t->wanted[i];
 	}
 	want->types = all ? NULL : t->wanted;
-	want->no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER;
+	want->no_parts = s->headers ? 0 : 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER;
 	s->want_list[index] = want;
 	return err;
 }

@@ -26,6 +26,7 @@ struct wm_select {
 	uint32_t nr_rules;
 	bool hidden;   /* also choose the recorder's own events */
 	bool all_meta; /* always choose the recorder's own events and perf's records of tasks */
+	bool headers;  /* the headers of packets and events are wanted, too */
 	bool no_meta;  /* never choose the recorder's own events, even when a glob names them */
 
 	/* Set by wm_select_bind(): */

@@ -9,6 +9,7 @@
  *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
  *   json        one array of objects; jsonl: an object a line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
+ *   details     everything that the trace tells, a line for each property and field
  *
  * A page of a later piece of the trace lacks the time of the previous line:
  * wm_view_page_join() inserts the first line's delta when it is known.
@@ -28,6 +29,7 @@ enum wm_view_format {
 	WM_VIEW_JSON,
 	WM_VIEW_JSONL,
 	WM_VIEW_CSV,
+	WM_VIEW_DETAILS,
 	WM_VIEW_NR_FORMATS
 };
 

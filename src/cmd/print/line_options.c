@@ -89,6 +89,8 @@ static int read_offset(const char *text, int64_t *ret)
 static int needs_format(const struct wm_print_values *v, bool given, const char *option,
 			bool only_babeltrace)
 {
+	if (v->format == WM_VIEW_DETAILS && !only_babeltrace && !strcmp(option, "clock-gmt"))
+		return WM_EXIT_DONE;
 	if (!given || v->format == WM_VIEW_BABELTRACE ||
 	    (v->format == WM_VIEW_WAYMARK && !only_babeltrace && !v->json && !v->jsonl))
 		return WM_EXIT_DONE;

@@ -52,7 +52,7 @@ static const struct wm_option options[] = {
     WM_ASKED_CORRELATE(struct wm_print_values, asked),
     {.name = "format",
      .argument = "FORMAT",
-     .choices = "waymark|babeltrace|perf|json|jsonl|csv",
+     .choices = "waymark|babeltrace|perf|json|jsonl|csv|details",
      .initial = "waymark",
      .help = "output format",
      TO(CHOICE, format)},

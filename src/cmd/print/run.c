@@ -304,6 +304,7 @@ int wm_print_run(struct wm_print_values *v)
 	if (!status)
 		status = wm_print_line_options(v, &p.options);
 	v->asked.select.hidden = v->all;
+	v->asked.select.headers = v->format == WM_VIEW_DETAILS;
 	if (!status && v->follow) {
 		p.seen = wm_print_seen_create();
 		status = p.seen ? printing_follow(&p) : WM_EXIT_FAILED;

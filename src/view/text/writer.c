@@ -25,6 +25,7 @@ static const struct {
     [WM_VIEW_JSON] = {&wm_style_json, wm_view_write_json},
     [WM_VIEW_JSONL] = {&wm_style_json, wm_view_write_jsonl},
     [WM_VIEW_CSV] = {&wm_style_json, wm_view_write_csv},
+    [WM_VIEW_DETAILS] = {&wm_style_people, wm_view_write_details},
 };
 
 /* --- preparation ---------------------------------------------------------------------- */
@@ -116,8 +117,10 @@ static bool writer_make_part(struct wm_view *v, struct asking *a, struct view_ty
 }
 
 /* Headers belong to the format, not to the traced data. */
-static bool part_is_shown(const struct wm_type *t, int part)
+static bool part_is_shown(const struct wm_view *v, const struct wm_type *t, int part)
 {
+	if (v->options.format == WM_VIEW_DETAILS)
+		return t && t->nr_members;
 	if (!t || part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
 		return false;
 	return part != WM_PART_PACKET_CONTEXT || t->nr_members;
@@ -194,6 +197,9 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 		break;
 	case WM_VIEW_CSV:
 		wm_text_add(&t, full.data, full.bytes);
+		break;
+	case WM_VIEW_DETAILS:
+		wm_view_safe(&t, full.data, full.bytes, false);
 		break;
 	default:
 		wm_view_safe(&t, full.data, full.bytes, false);
@@ -344,11 +350,11 @@ static bool writer_make_type(struct wm_view *v, const struct wm_trace *trace,
 	struct asking a = {.options = &v->options, .type = type};
 
 	a.has_cpu = format == WM_VIEW_WAYMARK || format == WM_VIEW_PERF;
-	a.is_own = trace->is_own && format != WM_VIEW_BABELTRACE;
+	a.is_own = trace->is_own && format != WM_VIEW_BABELTRACE && format != WM_VIEW_DETAILS;
 	ret->level_part = -1;
 	for (a.part = 0; a.part < WM_NR_PARTS; a.part++) {
 		a.nr = 0;
-		if (part_is_shown(type->parts[a.part], a.part) && !writer_make_part(v, &a, ret))
+		if (part_is_shown(v, type->parts[a.part], a.part) && !writer_make_part(v, &a, ret))
 			return false;
 	}
 	if (a.is_own && !make_own(v, &a, ret))

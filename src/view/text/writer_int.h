@@ -57,7 +57,7 @@ typedef void wm_view_write(const struct wm_view *v, struct wm_view_page *page,
 			   const struct view_trace *t, const struct wm_event *e);
 
 wm_view_write wm_view_write_waymark, wm_view_write_babeltrace, wm_view_write_perf,
-    wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv;
+    wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv, wm_view_write_details;
 
 /* Write a time; the caller must have reserved 80 bytes. The first: the time of day, or the date. */
 void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
