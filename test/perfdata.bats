@@ -130,6 +130,20 @@ record_tracepoints() {
 	waymark print empty.data | cmp - <(waymark print r.data)
 }
 
+@test "traces come from standard input and pipes" {
+	perf_record -N -q -e page-faults -c 1 -o r.data -- ls 2>err >/dev/null || skip "$(head -1 err)"
+	waymark print r.data >want
+	waymark print - <r.data | cmp want -
+	waymark print -i - <r.data | cmp want -
+	cat r.data | waymark print - | cmp want -
+	waymark print <(cat r.data) | cmp want -
+	waymark convert - c.jsonl <r.data
+	[ "$(wc -l <c.jsonl)" = "$(wc -l <want)" ]
+	perf record -N -q -e page-faults -c 1 -o - true 2>/dev/null | waymark report - -s comm | grep -q '% .* true'
+	run -1 waymark print - </dev/null
+	[[ $output == *"cannot read the trace '-': at offset 0: an empty file"* ]]
+}
+
 # perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt

@@ -47,7 +47,7 @@ const struct wm_verb wm_cmd_annotate = {
     .details =
 	"SYMBOL: the name of a function, as report prints it.\n"
 	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf or trace-cmd;\n"
-	"default: the newest waymark-* trace in the current folder. Exit status 5: events are\n"
+	"-: standard input; default: the newest waymark-* trace in this folder. Exit status 5: events are\n"
 	"missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),

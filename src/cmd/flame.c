@@ -251,7 +251,7 @@ const struct wm_verb wm_cmd_flame = {
     .synopsis = "[TRACE...|FOLDED] [-o FILE] [--before TRACE] [-e GLOB [--filter EXPR]]...",
     .details =
 	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	"ftrace; default: the newest waymark-* trace in the current folder.\n"
+	"ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
 	"FOLDED: a text file of folded chains. The page is one self-contained file: a click\n"
 	"zooms, / searches, Escape goes back. Exit status 5: events are missing; a message\n"
 	"gives the reason.",

@@ -2,9 +2,15 @@
 /* trace_open.c - see trace_open.h. */
 #include "cmd/trace_open.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "cmd/exit.h"
@@ -16,11 +22,80 @@
 #define FAULTS_SAID   20u
 #define WARNINGS_SAID 3u
 
+/* --- standard input and pipes ------------------------------------------------------------ */
+
+/* Returns a descriptor of standard input or a pipe; -1: the path is something else. */
+static int stream_of(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (stat(path, &st) || !S_ISFIFO(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int copy_stream(int from, int to)
+{
+	static char buffer[1u << 16];
+	ssize_t got;
+
+	while ((got = read(from, buffer, sizeof(buffer))) != 0) {
+		int err = got > 0 ? wm_file_write(to, buffer, (size_t)got) : -errno;
+
+		if (err && err != -EINTR)
+			return err;
+	}
+	return 0;
+}
+
+/* Shows the trace by the path that the user gave. 0 or -ENOMEM. */
+static int rename_trace(struct wm_trace *t, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy) {
+		wm_trace_close(t);
+		return -ENOMEM;
+	}
+	free(t->path);
+	t->path = copy;
+	return 0;
+}
+
+/*
+ * Opens what comes from a pipe: readers need to go back in a trace, so it is copied to a file
+ * without a name first.
+ */
+static int open_stream(int stream, const char *path, struct wm_trace **ret, struct wm_diag *diag)
+{
+	int fd = wm_file_temporary(), err = fd < 0 ? fd : copy_stream(stream, fd);
+	char name[32];
+
+	if (err) {
+		if (fd >= 0)
+			(void)close(fd);
+		return wm_diag_set(diag, err, path, -1,
+				   "cannot be copied to a temporary file ($TMPDIR or /var/tmp): %s",
+				   strerror(-err));
+	}
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	err = wm_read_open(name, ret, diag);
+	(void)close(fd);
+	if (err)
+		diag->where = NULL; /* `name` */
+	return err ? err : rename_trace(*ret, path);
+}
+
 int wm_input_open(const char *path, struct wm_trace **ret)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_read_open(path, ret, &diag);
+	int stream = stream_of(path), err;
 
+	err = stream >= 0 ? open_stream(stream, path, ret, &diag) : wm_read_open(path, ret, &diag);
+	if (stream >= 0)
+		(void)close(stream);
 	if (!err)
 		return WM_EXIT_DONE;
 	wm_say_diag("read the trace", path, err, &diag);

@@ -8,7 +8,10 @@
 
 #include "trace/reader.h"
 
-/* Opens a trace. On failure prints a message and returns an exit status. */
+/*
+ * Opens a trace; "-" and pipes are read to their end first. On failure prints a message and returns
+ * an exit status.
+ */
 int wm_input_open(const char *path, struct wm_trace **ret);
 
 /* Returns whether data is missing, according to the part read so far. */

@@ -123,7 +123,7 @@ const struct wm_verb wm_cmd_print = {
     .synopsis =
 	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
     .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	       "ftrace; default: the newest waymark-* trace in the current folder.\n"
+	       "ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
 	       "A line has: local time, time since the previous line, command:pid/tid, event,\n"
 	       "contexts, fields. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
