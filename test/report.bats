@@ -243,6 +243,33 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	END
 }
 
+@test "stacks among ftrace's events are call chains" {
+	local tracefs=/sys/kernel/tracing instance="stacks$$"
+	command -v trace-cmd >/dev/null || skip "trace-cmd is not installed"
+	mkdir "$tracefs/instances/$instance" 2>/dev/null || skip "tracefs is not available"
+	for option in stacktrace userstacktrace; do echo 1 >"$tracefs/instances/$instance/options/$option"; done
+	echo 'common_pid != 0' >"$tracefs/instances/$instance/events/sched/sched_switch/filter"
+	echo 1 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
+	for i in 1 2 3 4 5; do sleep 0.01; done
+	echo 0 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
+	trace-cmd extract -B "$instance" -o t.dat >/dev/null 2>&1 || true
+	rmdir "$tracefs/instances/$instance" 2>/dev/null || true
+	[ -s t.dat ]
+	! "$waymark" print --jsonl -e ftrace:kernel_stack t.dat 2>/dev/null | grep '"caller":\[\]' || false
+	n=$("$waymark" print -e ftrace:kernel_stack --jsonl t.dat 2>/dev/null | wc -l)
+	[ "$n" -gt 4 ]
+	"$waymark" report -e ftrace:kernel_stack t.dat -s sym -g callee --json >ours.json || [ $? = 5 ]
+	python3 - "$n" <<-'END'
+	import json, sys
+	rows = json.load(open("ours.json"))["tables"][0]["rows"]
+	schedule = [r for r in rows if r["sym"].endswith(" __schedule")]
+	assert schedule[0]["events"] == int(sys.argv[1]) and schedule[0]["self"] == 0, schedule
+	assert all(r["sym"].startswith("[k] ") for r in rows), rows
+	END
+	"$waymark" report -e ftrace:user_stack t.dat -s sym --json >ours.json || [ $? = 5 ]
+	grep -q '\[\.\] 0x' ours.json
+}
+
 @test "a window and a selection leave out what they should" {
 	need_corpus
 	local f="$quipper/perf.data.systemwide.1-3.4"

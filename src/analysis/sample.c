@@ -25,6 +25,24 @@ static bool is_list_of_numbers(const struct wm_type *t)
 	return t->kind == WM_TYPE_LIST && t->element.type->kind <= WM_TYPE_SIGNED;
 }
 
+/* Binds the chain of an event of ftrace that is a stack. */
+static void sample_bind_stack(const struct wm_event_type *t, struct wm_sample_fields *f)
+{
+	static const struct {
+		const char *name;
+		uint64_t marker;
+	} stacks[] = {{"kernel_stack", KERNEL_MARKER}, {"user_stack", USER_MARKER}};
+	const char *colon = strrchr(t->name, ':'), *name = colon ? colon + 1 : t->name;
+
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		if (!strcmp(name, stacks[i].name) &&
+		    wm_field_ref_find_in(t, WM_PART_FIELDS, "caller", &f->chain) &&
+		    is_list_of_numbers(f->chain.type))
+			f->marker = stacks[i].marker;
+	if (!f->marker)
+		f->chain = (struct wm_field_ref){0};
+}
+
 static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t,
 			     struct wm_sample_fields *f)
 {
@@ -34,6 +52,8 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 		if (wm_field_ref_find(t, chains[i], &f->chain) &&
 		    !is_list_of_numbers(f->chain.type))
 			f->chain = (struct wm_field_ref){0};
+	if (!f->chain.type)
+		sample_bind_stack(t, f);
 	f->has_stack = wm_field_ref_find(t, "regs_user", &registers) &&
 		       wm_field_ref_find(t, "stack_user", &stack) &&
 		       is_list_of_numbers(registers.type) && stack.type->kind == WM_TYPE_BYTES;
@@ -174,6 +194,23 @@ static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, 
 	return nr;
 }
 
+/*
+ * Stores a stack of ftrace, which has no markers, and which 0 or, in old kernels, all ones may end
+ * before its list does. Returns the number of addresses.
+ */
+static uint32_t sample_put_stack(const struct wm_item *list, uint64_t marker, uint64_t *ret)
+{
+	uint32_t nr = 0;
+
+	ret[nr++] = marker;
+	for (uint32_t i = 1; i <= list->count && nr < WM_CHAIN_MAX; i++) {
+		if (list[i].u == 0 || list[i].u == UINT64_MAX || list[i].u == UINT32_MAX)
+			break;
+		ret[nr++] = list[i].u;
+	}
+	return nr > 1 ? nr : 0;
+}
+
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
 			  uint64_t *ret)
 {
@@ -184,6 +221,8 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 	const struct wm_item *ip = f->ip.type ? wm_field_ref_item(&f->ip, sight->event) : NULL;
 	uint32_t nr = list ? list->count : 0;
 
+	if (list && f->marker)
+		return sample_put_stack(list, f->marker, ret);
 	if (nr > WM_CHAIN_MAX) {
 		nr = WM_CHAIN_MAX;
 		s->nr_cut++;

@@ -17,7 +17,8 @@
 struct wm_sample_fields {
 	struct wm_field_ref ip, chain, period;
 	uint64_t fixed_period; /* weight of each event without the field `period`; at least 1 */
-	bool has_stack; /* has registers and a copy of the stack: callers are found by unwinding */
+	uint64_t marker; /* the chain is a stack of ftrace, without markers: this one; else 0 */
+	bool has_stack;  /* has registers and a copy of the stack: callers are found by unwinding */
 };
 
 struct wm_samples {

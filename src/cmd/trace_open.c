@@ -68,7 +68,7 @@ static int rename_trace(struct wm_trace *t, const char *path)
  * Opens what comes from a pipe: readers need to go back in a trace, so it is copied to a file
  * without a name first.
  */
-static int open_stream(int stream, const char *path, struct wm_trace **ret, struct wm_diag *diag)
+static int open_piped(int stream, const char *path, struct wm_trace **ret, struct wm_diag *diag)
 {
 	int fd = wm_file_temporary(), err = fd < 0 ? fd : copy_stream(stream, fd);
 	char name[32];
@@ -93,7 +93,7 @@ int wm_input_open(const char *path, struct wm_trace **ret)
 	struct wm_diag diag = {.offset = -1};
 	int stream = stream_of(path), err;
 
-	err = stream >= 0 ? open_stream(stream, path, ret, &diag) : wm_read_open(path, ret, &diag);
+	err = stream >= 0 ? open_piped(stream, path, ret, &diag) : wm_read_open(path, ret, &diag);
 	if (stream >= 0)
 		(void)close(stream);
 	if (!err)
