@@ -16,7 +16,7 @@ setup_file() {
 		flags="-fsanitize=thread"
 	fi
 	gcc -std=gnu11 -D_GNU_SOURCE $flags -I"$WAYMARK_SOURCE/include" -I"$WAYMARK_SOURCE/src" \
-		"$WAYMARK_SOURCE/test/data/make_trace.c" "$lib" -ljansson -lelf -ldw -liberty -lzstd -lz -lm -lpthread \
+		"$WAYMARK_SOURCE/test/data/make_trace.c" "$lib" -ljansson -lelf -ldw -liberty -lzstd -lz -llzma -lm -lpthread \
 		-o make_trace
 	./make_trace one ctf-1.8
 	./make_trace two ctf-2

@@ -17,7 +17,7 @@ setup_file() {
 	fi
 	gcc -std=gnu11 -O1 -D_GNU_SOURCE $flags -I"$WAYMARK_SOURCE/include" \
 		-I"$WAYMARK_SOURCE/src" "$WAYMARK_SOURCE/test/data/name_stacks.c" "$lib" \
-		-ljansson -lelf -ldw -liberty -lzstd -lz -lm -lpthread -o name_stacks
+		-ljansson -lelf -ldw -liberty -lzstd -lz -llzma -lm -lpthread -o name_stacks
 	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep
 }
 
@@ -65,6 +65,36 @@ compare() { # FILE [WORD...]
 	[ "$samples" -gt 100 ]
 	[ $((whole * 100)) -ge $((samples * 99)) ]
 	[ "$(grep -c '^main (' ours)" -gt $((samples / 2)) ]
+}
+
+@test "symbols that are compressed in a stripped program are found" {
+	cat >mini.c <<-'END'
+	static volatile unsigned sink;
+	__attribute__((noinline)) static void hidden(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	__attribute__((noinline)) void exported(void) { hidden(100000); sink++; }
+	int main(void) { for (int i = 0; i < 2000; i++) exported(); return 0; }
+	END
+	gcc -O1 -g -rdynamic -fno-optimize-sibling-calls mini.c -o mini
+	nm -D mini --format=posix --defined-only | cut -d' ' -f1 | sort >exported
+	nm mini --format=posix --defined-only | awk '$2 ~ /^[TtD]$/ { print $1 }' | sort >all
+	comm -13 exported all >hidden
+	grep -qx hidden hidden
+	objcopy --only-keep-debug mini part
+	objcopy -S --remove-section .comment --keep-symbols=hidden part small
+	strip -s mini
+	cp mini stripped
+	xz small
+	objcopy --add-section .gnu_debugdata=small.xz stripped mini
+	perf_record -N -q -e cpu-clock -o p.data ./mini 2>err || skip "perf may not record here: $(head -1 err)"
+	waymark() { "$WAYMARK_BUILD/waymark" "$@"; }
+	waymark report p.data -s sym >report
+	grep -q '\[\.\] hidden' report
+	# Damaged data names no function, and nothing else happens.
+	head -c 200 small.xz >cut
+	objcopy --update-section .gnu_debugdata=cut mini other
+	cp other mini
+	run -0 waymark report p.data -s sym
+	[[ $output != *"[.] hidden"* ]]
 }
 
 @test "a rebuilt program is reported as a different one" {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "elf/elf_mini.h"
 #include "symbol/symbols_int.h"
 
 #define STATUS_MAX (64u << 10)
@@ -43,17 +44,33 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 	return 0;
 }
 
+/* Adds the names of functions that are compressed in the image, if there are any. 0 or -ENOMEM. */
+static int symbols_load_add_mini(struct wm_module_symbols *t, const struct wm_elf *image)
+{
+	struct wm_elf *mini;
+	int err = wm_elf_mini_open(image, &mini, NULL);
+
+	if (!err) {
+		err = wm_code_add_elf(&t->code, mini, NULL);
+		wm_elf_close(mini);
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
 /*
- * Adds the names of the debug file; if it has none, those in .dynsym of the image, which cannot be
- * stripped.
+ * Adds the names of the debug file; if it has none, those in the image: the compressed ones, and
+ * those in .dynsym, which cannot be stripped.
  */
 static int symbols_load_add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
 				  struct wm_diag *diag)
 {
 	int err = f->debug ? wm_code_add_elf(&t->code, f->debug, diag) : 0;
 
-	if (!err && f->image && !t->code.nr)
-		err = wm_code_add_elf(&t->code, f->image, diag);
+	if (!err && f->image && !t->code.nr) {
+		err = symbols_load_add_mini(t, f->image);
+		if (!err)
+			err = wm_code_add_elf(&t->code, f->image, diag);
+	}
 	if (!err && f->image && t->code.nr)
 		err = wm_code_add_plt(&t->code, f->image);
 	return err;

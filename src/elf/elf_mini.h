@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_mini.h - the symbols that distributions such as Fedora put into programs whose debug files
+ * are separate: a small ELF file, compressed by xz, in the section .gnu_debugdata. It has the
+ * functions that .dynsym lacks.
+ */
+#ifndef WM_ELF_ELF_MINI_H
+#define WM_ELF_ELF_MINI_H
+
+#include "elf/elf_file.h"
+
+#define WM_ELF_MINI_MAX (256u << 20) /* limit of its size */
+
+/*
+ * Opens it. Returns 0; -ENOENT: the file has none; -EBADMSG: it is damaged; or another -errno, with
+ * `diag`.
+ */
+int wm_elf_mini_open(const struct wm_elf *e, struct wm_elf **ret, struct wm_diag *diag);
+
+#endif
