@@ -30,8 +30,10 @@ bool wm_type_link_labels(struct wm_type_label *labels, uint32_t nr)
 	if (sorted)
 		qsort(sorted, nr, sizeof(struct wm_type_label *), item_by_name);
 	for (uint32_t i = 1; sorted && i < nr; i++)
-		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-			sorted[i]->twin = (uint32_t)(sorted[i - 1] - labels) + 1;
+		if (!strcmp(sorted[i - 1]->name, sorted[i]->name)) {
+			sorted[i]->follows = true;
+			sorted[i - 1]->twin = (uint32_t)(sorted[i] - labels) + 1;
+		}
 	free(sorted);
 	return sorted;
 }

@@ -47,7 +47,9 @@ struct wm_type_label {
 	const char *name;
 	/* Bounds of a range, as unsigned numbers when the type is unsigned; ranges may overlap. */
 	int64_t low, high;
-	uint32_t twin; /* 1 + index of the previous label of that name; 0: none, or not linked */
+	/* Labels of one name: 1 + index of the next; 0: none, or not linked. */
+	uint32_t twin;
+	bool follows; /* another label of that name precedes it */
 };
 
 struct wm_type;
@@ -107,7 +109,7 @@ enum wm_part {
 bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *value);
 
-/* Sets `twin` of all labels of a type. False: out of memory. */
+/* Sets `twin` and `follows` of all labels of a type. False: out of memory. */
 bool wm_type_link_labels(struct wm_type_label *labels, uint32_t nr);
 
 /*

@@ -59,6 +59,7 @@ for order in ("le", "be"):
 fields("enum-order", "enum : integer { size = 16; align = 8; byte_order = be; } { A = 258 } x;", b"\1\2")
 fields("enum-parens", "enum : u8 { A = +5, B = (7) ... ((9)) } x;", b"\x08")
 fields("enum-overlap", "enum : u8 { A = 0 ... 9, B = 5, C = 3 ... 7, A = 20 } x[4];", bytes([0, 5, 20, 10]))
+fields("enum-order-of-names", "enum : u8 { A = 9, B = 5, A = 5, C = 5, B = 6, D = 6, A = 6 } x[3];", bytes([5, 6, 9]))
 fields("enum-64", "enum : u64 { M = 18446744073709551615, L = 0x8000000000000000 } x[2];",
        struct.pack("<2Q", 2**64 - 1, 2**63))
 # Labels that no value has, as LTTng writes -5 of an unsigned char.

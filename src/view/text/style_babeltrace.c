@@ -160,15 +160,13 @@ static bool babeltrace_labels(const struct wm_type *t, const struct wm_type_labe
 	return false;
 }
 
-/* Returns whether the same label was printed before, for another range that contains the value. */
-static bool babeltrace_told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
+/* Returns whether a range of the label, or of a later one of that name, contains the value. */
+static bool babeltrace_any_label(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
-	while (t->labels[k].twin) {
-		k = t->labels[k].twin - 1;
-		if (babeltrace_labels(t, &t->labels[k], i))
-			return true;
-	}
-	return false;
+	for (; !babeltrace_labels(t, &t->labels[k], i); k = t->labels[k].twin - 1)
+		if (!t->labels[k].twin)
+			return false;
+	return true;
 }
 
 static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const struct wm_shape *s,
@@ -179,7 +177,7 @@ static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const stru
 
 	WM_PEN_PUT(p, "( ");
 	for (uint32_t k = 0; k < t->nr_labels; k++) {
-		if (!babeltrace_labels(t, &t->labels[k], i) || babeltrace_told(t, k, i))
+		if (t->labels[k].follows || !babeltrace_any_label(t, k, i))
 			continue;
 		wm_pen_need(p, 2);
 		if (nr++)

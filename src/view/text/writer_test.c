@@ -44,7 +44,7 @@ static const struct wm_type bytes = {.kind = WM_TYPE_BYTES};
 static const struct wm_type list = {.kind = WM_TYPE_LIST, .element = {NULL, &u8}};
 static const struct wm_type maybe = {.kind = WM_TYPE_OPTIONAL, .element = {NULL, &u8}};
 static const struct wm_type_label color_labels[] = {
-    {"RED", 0, 0, 0}, {"WARM", 0, 1, 0}, {"BLUE \"x\"", 2, 2, 0}, {"RED", 0, 0, 1}};
+    {"RED", 0, 0, 4}, {"WARM", 0, 1, 0}, {"BLUE \"x\"", 2, 2, 0}, {"RED", 0, 0, 0, true}};
 static const struct wm_type color = {.kind = WM_TYPE_UNSIGNED,
 				     .bits = 8,
 				     .is_enum = true,
