@@ -66,14 +66,18 @@ enum wm_view_named {
 	WM_VIEW_NAMES_DEFAULT = WM_VIEW_NAMES_PAYLOAD | WM_VIEW_NAMES_CONTEXT,
 };
 
-/* What the format babeltrace writes before the event's name, as bits, in this order. */
+/*
+ * What the format babeltrace writes before the event's name, as bits, in this order; JSON, with
+ * has_head, as members of the event.
+ */
 enum wm_view_head {
 	WM_VIEW_HEAD_TRACE = 1,
 	WM_VIEW_HEAD_HOSTNAME = 2,
 	WM_VIEW_HEAD_DOMAIN = 4,
 	WM_VIEW_HEAD_PROCNAME = 8,
 	WM_VIEW_HEAD_VPID = 16,
-	WM_VIEW_HEAD_LEVEL = 32,
+	WM_VIEW_HEAD_STREAM = 32,
+	WM_VIEW_HEAD_LEVEL = 64,
 	WM_VIEW_HEAD_DEFAULT = WM_VIEW_HEAD_HOSTNAME | WM_VIEW_HEAD_PROCNAME | WM_VIEW_HEAD_VPID,
 };
 

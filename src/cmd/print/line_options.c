@@ -32,9 +32,11 @@ static const struct word_bit head_words[] = {
     {"trace:domain", WM_VIEW_HEAD_DOMAIN},
     {"trace:procname", WM_VIEW_HEAD_PROCNAME},
     {"trace:vpid", WM_VIEW_HEAD_VPID},
+    {"stream", WM_VIEW_HEAD_STREAM},
     {"loglevel", WM_VIEW_HEAD_LEVEL},
     {"all", WM_VIEW_HEAD_TRACE | WM_VIEW_HEAD_HOSTNAME | WM_VIEW_HEAD_DOMAIN |
-		WM_VIEW_HEAD_PROCNAME | WM_VIEW_HEAD_VPID | WM_VIEW_HEAD_LEVEL},
+		WM_VIEW_HEAD_PROCNAME | WM_VIEW_HEAD_VPID | WM_VIEW_HEAD_STREAM |
+		WM_VIEW_HEAD_LEVEL},
     {"none", 0},
     {NULL, 0},
 };
@@ -122,14 +124,12 @@ int wm_print_line_options(const struct wm_print_values *v, struct wm_view_option
 		const char *option;
 		bool only_babeltrace;
 	} limited[] = {
-	    {v->clock_seconds, "clock-seconds", false},
-	    {v->clock_cycles, "clock-cycles", false},
-	    {v->clock_date, "clock-date", false},
-	    {v->clock_gmt, "clock-gmt", false},
-	    {v->no_delta, "no-delta", false},
-	    {v->names, "names", true},
-	    {v->head, "head", true},
+	    {v->clock_seconds, "clock-seconds", false}, {v->clock_cycles, "clock-cycles", false},
+	    {v->clock_date, "clock-date", false},       {v->clock_gmt, "clock-gmt", false},
+	    {v->no_delta, "no-delta", false},           {v->names, "names", true},
 	};
+	bool is_json =
+	    v->json || v->jsonl || v->format == WM_VIEW_JSON || v->format == WM_VIEW_JSONL;
 	int status = WM_EXIT_DONE;
 
 	for (size_t i = 0; !status && i < sizeof(limited) / sizeof(*limited); i++)
@@ -137,6 +137,8 @@ int wm_print_line_options(const struct wm_print_values *v, struct wm_view_option
 				      limited[i].only_babeltrace);
 	if (!status)
 		status = set_time(v, ret);
+	if (!status && !is_json)
+		status = needs_format(v, v->head, "head", true);
 	ret->has_names = v->names;
 	ret->has_head = v->head;
 	if (!status && v->names)

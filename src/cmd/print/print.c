@@ -90,7 +90,7 @@ static const struct wm_option options[] = {
     {.name = "head",
      .argument = "LIST",
      .help = "babeltrace: print before the event's name trace, trace:hostname, trace:domain, "
-	     "trace:procname, trace:vpid, loglevel (all, none)",
+	     "trace:procname, trace:vpid, stream, loglevel (all, none); json: as members",
      TO(TEXT, head)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_print_values, asked),
