@@ -285,6 +285,17 @@ for r in rows:
 	ended 0
 }
 
+@test "the instructions of an opened call are those of the function that it names" {
+	need_samples
+	report p.data -s sym -g
+	keys / '] large' Enter Enter Down a
+	wait_for 'spin in .*busy: '
+	keys q
+	wait_for 'Symbol$'
+	keys q
+	ended 0
+}
+
 @test "--hierarchy opens level by level" {
 	need_corpus callgraph-3.4
 	report t.data -s comm,dso --hierarchy

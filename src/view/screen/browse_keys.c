@@ -327,24 +327,37 @@ static void ask_limit(struct wm_browse *b, int how)
 
 /* --- other subjects -------------------------------------------------------------------- */
 
+/* Gets the function of the current line: of a call, that which its label names, in any object. */
+static void browse_keys_function(struct wm_browse *b, struct wm_browse_function *ret)
+{
+	const struct wm_result_row *row = wm_browse_line(b)->row;
+	uint32_t symbol, object;
+
+	ret->table = wm_browse_table(b)->outline.table;
+	if (row->kind == WM_ROW_CALL) {
+		const char *last = strrchr(row->label, ';'); /* folded calls */
+
+		ret->symbol = last ? last + 1 : row->label;
+		return;
+	}
+	symbol = wm_outline_column(ret->table, "sym");
+	object = wm_outline_column(ret->table, "dso");
+	ret->symbol = symbol == WM_OUTLINE_ANY ? NULL : text_in(b, symbol);
+	ret->object = object == WM_OUTLINE_ANY ? NULL : text_in(b, object);
+}
+
 static void browse_keys_annotate(struct wm_browse *b, int how)
 {
-	struct wm_browse_table *t = wm_browse_table(b);
 	struct wm_browse_function f = {0};
 	struct wm_browse_subject s = {0};
 	struct wm_diag diag = {0};
-	uint32_t symbol, object;
 	int err;
 
 	if (!wm_browse_line(b) || b->level != WM_BROWSE_ROWS || !b->owner->annotate) {
 		wm_browse_say(b, "this line has no instructions");
 		return;
 	}
-	f.table = t->outline.table;
-	symbol = wm_outline_column(f.table, "sym");
-	object = wm_outline_column(f.table, "dso");
-	f.symbol = symbol == WM_OUTLINE_ANY ? NULL : text_in(b, symbol);
-	f.object = object == WM_OUTLINE_ANY ? NULL : text_in(b, object);
+	browse_keys_function(b, &f);
 	if (!f.symbol) {
 		wm_browse_say(b, "this row has no function: press s to split rows by 'sym'");
 		return;
