@@ -65,6 +65,18 @@ page_as_drawn() { # FILE [#VIEW]
 	grep -q 'parse: 60, 60.00%; before 20.00% (+40.00)' dom
 }
 
+@test "a page of deep stacks opens at its root" {
+	command -v chromium >/dev/null || skip "chromium is not installed"
+	python3 -c 'print(";".join(f"f{i}" for i in range(300)), 5)' >folded
+	"$waymark" flame folded -o page.html
+	sed -i 's|</body>|<script>document.body.dataset.y = Math.round(scrollY);</script></body>|' page.html
+	for view in "" "#turn=1"; do
+		page_as_drawn page.html "$view" | grep -o 'data-y="[0-9]*"' | grep -o '[0-9]*'
+	done >scrolled
+	[ "$(sed -n 1p scrolled)" -gt 3000 ]
+	[ "$(sed -n 2p scrolled)" -lt 100 ]
+}
+
 @test "call chains of a recording: the tree has every weight" {
 	perf_record -N -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
 		skip "perf cannot record here"
