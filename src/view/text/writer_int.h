@@ -113,6 +113,14 @@ static inline uint64_t wm_view_level(const struct view_type *type, const struct 
 	return e->items[at].u;
 }
 
+/* Writes what precedes the names of a stream's events, or the members that JSON adds to them. */
+void wm_view_head_of(const struct wm_view *v, const struct wm_trace *trace,
+		     const struct wm_stream *s, struct wm_text *t);
+
+/* Writes the log level, if it is selected, and the name, as the format babeltrace has them. */
+void wm_view_babeltrace_name(const struct wm_view *v, struct wm_text *t,
+			     const struct wm_event_type *type);
+
 /* Appends the event's print form, filled; false: its type has none, or it cannot be filled. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
 
