@@ -139,8 +139,8 @@ def main():
     for a, b in zip(theirs, ours):
         for key in a.keys() | b.keys():
             # perf prints two rows for a place without a name: one by its offset in the file, one by
-            # its address
-            if (children and is_address(key)) or not re.match(only, key[0]):
+            # its address. It also counts callers at addresses where no code can be.
+            if (children and (is_address(key) or "[unknown]" in key)) or not re.match(only, key[0]):
                 continue
             rows += 1
             nr, x = a.get(key, (1, None))
