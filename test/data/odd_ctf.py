@@ -90,7 +90,7 @@ clock("wraps", 1000, "", 8, (250, 3, 3, 2))
 clock("odd-hz", 32768, "offset_s = 1; offset = 40000;", 64, (10**3, 2 * 10**5 + 5))
 
 
-def packets(name, hz, packets):
+def packets(name, hz, packets, more=""):
     """Packets (begin, end, times), in ticks of a clock; they end where the last event ends."""
     head = HEAD % (CLOCK % (hz, "", 64), "le", "packet.header := struct { u32 magic; };")
     context = "u64 content_size; u64 packet_size; ts timestamp_begin; ts timestamp_end;"
@@ -102,16 +102,19 @@ def packets(name, hz, packets):
         size = 8 * (4 + 33 + len(body))
         used = size - 3 if not times else size - 6
         data += struct.pack("<I4QB", 0xC1FC1FC1, used, size, begin, end, 7) + body
-    CASES[name] = (head + stream + EVENT % "u8 a; integer { size = 2; align = 8; } b;", data)
+    CASES[name] = (head + stream + EVENT % ("u8 a; integer { size = 2; align = 8; } b;" + more), data)
 
 
 # Events and packets that end inside a byte; packets that touch, and ticks that are not nanoseconds.
 for hz in (1, 32768, 1000000000, 2596150469, 7000000001):
     base = hz * 10 + 7
-    packets("packets-%d" % hz, hz, [
+    list_of_packets = [
         (base, base + 4, (base, base + 2)), (base + 5, base + 5, ()), (base + 5, base + 8, (base + 5, base + 8)),
         (base + 8, base + 9, ()), (base + 9, base + 9, (base + 9,)), (base + 10, base + 40, (base + 11,)),
-    ])
+    ]
+    packets("packets-%d" % hz, hz, list_of_packets)
+    # After the last number there are only members without bits.
+    packets("packets-empty-%d" % hz, hz, list_of_packets, "struct { } c[b]; struct { struct { } e; } d;")
 os.makedirs(sys.argv[1], exist_ok=True)
 for name, (metadata, data) in CASES.items():
     folder = os.path.join(sys.argv[1], name)

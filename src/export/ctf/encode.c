@@ -225,14 +225,36 @@ static uint32_t unused_of_members(const struct wm_meta_field *n, struct from f,
 	return unused;
 }
 
-/* The list aligns to its elements, so that even an empty one ends at a byte. */
+/* Returns whether the field begins at a byte: all do, but what may have no fields inside. */
+static bool begins_at_byte(const struct wm_meta_field *n)
+{
+	bool begins = false;
+
+	if (n->count)
+		return true;
+	switch (n->type->kind) {
+	case WM_TYPE_STRUCT:
+	case WM_TYPE_LIST:
+		for (uint32_t i = 0; i < n->nr_parts && !begins; i++)
+			begins = begins_at_byte(&n->parts[i]);
+		return begins;
+	case WM_TYPE_CHOICE:
+	case WM_TYPE_OPTIONAL:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The list aligns to its elements, even when it is empty. */
 static uint32_t unused_of_list(const struct wm_meta_field *n, struct from f,
-			       const struct wm_item *list)
+			       const struct wm_item *list, uint32_t unused)
 {
 	uint32_t nr = list ? list->count : 0, wanted = n->type->fixed ? n->type->length : nr;
 	const struct wm_item *i = first_in(f, list);
-	uint32_t unused = 0;
 
+	if (begins_at_byte(&n->parts[0]))
+		unused = 0;
 	for (uint32_t k = 0; k < wanted; k++) {
 		unused = encode_unused(&n->parts[0], f, k < nr ? i : NULL, unused);
 		i = k < nr ? encode_next(f, i) : NULL;
@@ -253,7 +275,7 @@ static uint32_t encode_unused(const struct wm_meta_field *n, struct from f, cons
 	case WM_TYPE_STRUCT:
 		return unused_of_members(n, inside, first_in(f, i), unused);
 	case WM_TYPE_LIST:
-		return unused_of_list(n, inside, i);
+		return unused_of_list(n, inside, i, unused);
 	case WM_TYPE_CHOICE:
 		return n->nr_parts ? encode_unused(&n->parts[which], inside, first_in(f, i), unused)
 				   : unused;
