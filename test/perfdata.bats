@@ -180,6 +180,20 @@ same_with_symbols() { # FILE
 	grep -q '^	.*+0x[0-9a-f]* (' ours.txt
 }
 
+@test "callers that the processor recorded: the same lines" {
+	cat >calls.c <<-'END'
+	static volatile unsigned sink;
+	__attribute__((noinline)) static void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	__attribute__((noinline)) static void rec(int d) { if (d) rec(d - 1); else spin(100000); sink++; }
+	int main(void) { for (int i = 0; i < 1000; i++) rec(4); return 0; }
+	END
+	gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls calls.c -o calls
+	perf_record -N -q -c 1000000 -e cpu-clock -g -o frames.data ./calls 2>err || skip "$(head -1 err)"
+	[ "$("$BATS_TEST_DIRNAME/data/lbr.py" frames.data lbr.data)" -gt 20 ]
+	same_with_symbols lbr.data
+	[ "$(grep -c ' rec+' ours.txt)" -gt 100 ]
+}
+
 @test "callers by a copy of the stack, with symbols: the same lines" {
 	export HOME="$PWD"
 	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep

@@ -43,6 +43,9 @@
 #define WM_PERF_FORMAT_GROUP              (1ull << 3)
 #define WM_PERF_FORMAT_LOST               (1ull << 4)
 
+/* The branches are the calls that have not returned: the processor's stack of them. */
+#define WM_PERF_BRANCH_CALL_STACK (1ull << 11)
+
 /* bits of attr.branch_sample_type that change the layout */
 #define WM_PERF_BRANCH_HW_INDEX (1ull << 17)
 #define WM_PERF_BRANCH_COUNTERS (1ull << 19)

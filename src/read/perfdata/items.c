@@ -71,8 +71,52 @@ static bool perfdata_items_add_words(struct adding *x, const struct wm_perf_word
 	return true;
 }
 
+/* Returns the index of the marker of the user's part of the chain; its length: there is none. */
+static uint64_t user_part(const struct adding *x)
+{
+	const struct wm_perf_words *w = &x->sample->callchain;
+	uint64_t i = 0;
+
+	while (i < w->nr && wm_kperf_word(w, i, x->shape->swap) != WM_PERF_CONTEXT_USER)
+		i++;
+	return i;
+}
+
+/*
+ * Adds the chain with the user's part as the processor recorded it (--call-graph lbr): from the
+ * innermost function to each caller. The kernel walks only its own part.
+ */
+static bool add_recorded_chain(struct adding *x, uint64_t kernel)
+{
+	const struct wm_perf_branches *s = &x->sample->branches;
+	const struct wm_member *element = &x->member->type->element;
+	struct wm_batch *b = x->batch;
+	struct wm_item *list;
+
+	if (!wm_batch_room(b, (uint32_t)(kernel + s->nr) + 3))
+		return false;
+	list = wm_batch_item(b, x->member);
+	list->count = (uint32_t)(kernel + s->nr) + 2;
+	for (uint64_t i = 0; i <= kernel; i++)
+		wm_batch_item(b, element)->u =
+		    wm_kperf_word(&x->sample->callchain, i, x->shape->swap);
+	wm_batch_item(b, element)->u = wm_kperf_branch_get(x->shape, s, 0).to;
+	for (uint64_t i = 0; i < s->nr; i++)
+		wm_batch_item(b, element)->u = wm_kperf_branch_get(x->shape, s, i).from;
+	list->next = b->nr_items;
+	return true;
+}
+
 static bool add_callchain(struct adding *x)
 {
+	uint64_t kernel;
+
+	if (__builtin_expect(x->shape->branch_sample_type & WM_PERF_BRANCH_CALL_STACK, 0) &&
+	    x->sample->branches.nr) {
+		kernel = user_part(x);
+		if (kernel < x->sample->callchain.nr)
+			return add_recorded_chain(x, kernel);
+	}
 	return perfdata_items_add_words(x, &x->sample->callchain);
 }
 
