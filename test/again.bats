@@ -74,6 +74,7 @@ setup() {
 }
 
 teardown() {
+	cat err err[0-9] 2>/dev/null || true
 	exec 7>&- || true
 	kill -9 "$app" ${tool:+"$tool"} 2>/dev/null || true
 }
@@ -154,4 +155,22 @@ recorded() {
 	[ "$(recorded m)" -eq 10 ]
 	[ "$(recorded p)" -eq 10 ]
 	[ "$(recorded s)" -eq 20 ] # begin and end
+}
+
+@test "several recorders wait for an idle process, and each gets its events" {
+	local i tools=()
+	for i in 1 2 3; do
+		waymark record -o "t$i" -p "$app" 2>"err$i" 3>&- 7>&- &
+		tools[i]=$!
+	done
+	for i in 1 2 3; do
+		until_true grep -q "process $app has not joined yet" "err$i"
+	done
+	waymark record -q -o all -a -e syscall:getppid -- true 3>&- 7>&- # needs no program
+	ten e
+	for i in 1 2 3; do
+		kill -INT "${tools[i]}"
+		wait "${tools[i]}"
+		[ "$(waymark print "t$i" | wc -l)" -eq 10 ]
+	done
 }

@@ -8,9 +8,9 @@ load torture/common
 
 setup_file() {
 	torture_setup_file
-	torture_build step -static $RT 2>/dev/null
+	torture_build step -static $RT
 	cp "$W/step" "$W/step_patched"
-	torture_build step -DWAYMARK_LOADTEST -static $RT 2>/dev/null
+	torture_build step -DWAYMARK_LOADTEST -static $RT
 	mv "$W/step" "$W/step_loadtest"
 	mv "$W/step_patched" "$W/step"
 }

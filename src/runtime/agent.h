@@ -179,11 +179,14 @@ struct wm_rule {
  * a recorder's socket. Exported by the runtime as the symbol `waymark_control` (dynamic symbol
  * table, or symtab of a static program); read with process_vm_readv, written through /proc/PID/mem.
  *
- * Attach: the tool writes `folder`, then attach_request = attach_done + 1, then
- * sets the flag of events to COMPLEX|RECORD and flips their sites; the first
+ * Attach: the tool writes `folders`, then attach_request + 1 to attach_request,
+ * then sets the flag of events to COMPLEX|RECORD and flips their sites; the first
  * thread through a flipped site enters the runtime's gate, sees the request,
- * joins the session as a forked child does, and sets attach_done. If it cannot
- * join, attach_error holds the reason and the sites are off again.
+ * joins the sessions as a forked child does, and sets attach_done to the request
+ * that it saw. If it cannot join, attach_error holds the reason and the sites are
+ * off again. While a request is pending, another tool appends its folder and raises
+ * attach_request; a runtime that copied the text meanwhile, perhaps torn, sees the
+ * higher request and reads the folders again.
  * ------------------------------------------------------------------ */
 #define WM_CONTROL_MAGIC       0x4c544e4f434d57ull
 #define WM_CONTROL_SYMBOL      "waymark_control"
@@ -197,12 +200,14 @@ struct wm_control {
 	uint32_t attach_request; /* w: tool */
 	uint32_t attach_done;    /* w: runtime */
 	uint32_t flags;          /* w: runtime; WM_CONTROL_* */
-	int32_t attach_error;    /* w: runtime; result of the last request: 0 or -errno */
+	int32_t attach_error;    /* w: runtime; of the last request: 0 or the first -errno */
 	uint32_t reserved[4];
-	char folder[1024]; /* w: tool; session folder, NUL-terminated */
+	/* w: tool; session folders, separated by ':' as in WM_SESSION_ENV, NUL-terminated */
+	char folders[1024];
 };
 
 #define WM_CONTROL_AGENT   1u /* the agent thread is running: use the socket of a session instead */
 #define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH is set: the code must not be patched */
+#define WM_CONTROL_LIST    4u /* `folders` may have several; a runtime of 0.1.0 takes only one */
 
 #endif

@@ -18,7 +18,11 @@
 #define FORK_WAITS 100 /* number of waits of 10 ms */
 
 struct wm_runtime wm_rt;
-WM_GUEST_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
+WM_GUEST_API struct wm_control waymark_control = {
+    .magic = WM_CONTROL_MAGIC,
+    .abi = WAYMARK_ABI,
+    .flags = WM_CONTROL_LIST,
+};
 
 intptr_t wm_guest_writer_offset(void)
 {
@@ -66,24 +70,34 @@ static void find_xsave(void)
 }
 #endif
 
-/* Joins the recorder of every folder in a ':'-separated list. Locked. */
-static void join_list(const char *list, uint32_t flags)
+/*
+ * Joins the recorder of every folder in a ':'-separated list, unless the process has already joined
+ * it. Locked. Returns 0 or the first error.
+ */
+static int join_list(const char *list, uint32_t flags)
 {
 	bool any = false;
+	int first = 0;
 
 	while (*list) {
 		size_t n = 0;
 		while (list[n] && list[n] != ':')
 			n++;
-		if (n && wm_guest_session_join(list, n, flags) == 0)
-			any = true;
+		if (n) {
+			int err = wm_guest_session_join(list, n, flags);
+
+			any |= err == 0;
+			if (err != -EEXIST && !first)
+				first = err;
+		}
 		list += n + (list[n] == ':');
 	}
-	if (!any)
-		return;
-	wm_plan_update_all();
-	wm_guest_session_all_synced();
-	(void)wm_agent_start();
+	if (any) {
+		wm_plan_update_all();
+		wm_guest_session_all_synced();
+		(void)wm_agent_start();
+	}
+	return first;
 }
 
 static void before_fork(void)
@@ -120,7 +134,7 @@ static void runtime_set_up(void)
 	wm_store_release(&wm_rt.ready, 1);
 	if (sessions && *sessions) {
 		wm_lock();
-		join_list(sessions, 0);
+		(void)join_list(sessions, 0);
 		wm_unlock();
 	} else if (enable && *enable) {
 		wm_enable_from_environment(enable);
@@ -187,22 +201,16 @@ static bool attach_is_requested(void)
 void wm_runtime_attach(void)
 {
 	uint32_t request = wm_load_acquire(&waymark_control.attach_request);
-	char folder[sizeof(waymark_control.folder)];
+	char folders[sizeof(waymark_control.folders)];
 	int err;
 
 	if (!attach_is_requested())
 		return;
-	wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
-	folder[sizeof(folder) - 1] = 0;
-	err = wm_guest_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
-	if (err == 0) {
-		wm_plan_update_all();
-		wm_guest_session_all_synced();
-		(void)wm_agent_start();
-	}
+	wm_mem_copy(folders, waymark_control.folders, sizeof(folders));
+	folders[sizeof(folders) - 1] = 0;
+	err = join_list(folders, WM_HELLO_ATTACHED);
 	wm_plan_restore();
-	/* EEXIST: the process has already joined. */
-	waymark_control.attach_error = err == -EEXIST ? 0 : err;
+	waymark_control.attach_error = err;
 	wm_store_release(&waymark_control.attach_done, request);
 }
 

@@ -23,7 +23,7 @@ extern struct control { /* the runtime's control page: see doc/format/control.md
 	uint32_t abi, nr_modules;
 	uint64_t modules;
 	uint32_t attach_request, attach_done, flags, reserved[5];
-	char folder[1024];
+	char folders[1024];
 } waymark_control;
 
 static struct torture_tally *tally;
@@ -86,7 +86,7 @@ static int after_exec(uint32_t who)
 /* Continues after the exec of `attach`: writes the tool's request itself. */
 static int ask(uint32_t who)
 {
-	snprintf(waymark_control.folder, sizeof(waymark_control.folder), "%s",
+	snprintf(waymark_control.folders, sizeof(waymark_control.folders), "%s",
 		 getenv("TORTURE_FOLDER"));
 	waymark_control.attach_request = waymark_control.attach_done + 1;
 	WAYMARK_ID(event, torture, fixed).word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;

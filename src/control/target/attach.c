@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,7 +25,9 @@
 #define SITES_MAX      (1u << 20) /* per module */
 #define DESC_BYTES_MAX (1u << 20)
 #define NAP_NS         5000000
-#define NAPS           60 /* longer in total than the polling interval of an agent, 100 ms */
+#define NAPS           60  /* longer in total than the polling interval of an agent, 100 ms */
+#define LOCK_NAPS      400 /* two seconds */
+#define WAITING_MAX    32  /* recorders that wait for one process */
 
 struct walk {
 	struct wm_target *t;
@@ -221,33 +224,24 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		s->result.nr_refused++;
 }
 
-static void attach_read_folder(const struct wm_target *t, char *buf, size_t size)
+static void attach_read_folders(const struct wm_target *t, char *buf, size_t size)
 {
-	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
+	wm_target_string(t, t->page + offsetof(struct wm_control, folders), buf, size);
 }
 
-/* Whether the recorder of the pending request has exited. */
-static bool request_is_stale(const struct wm_target *t)
+static bool request_is_pending(const struct wm_target *t)
 {
-	char text[sizeof(t->control.folder)];
-	int fd;
+	return t->control.attach_request != t->control.attach_done;
+}
 
-	attach_read_folder(t, text, sizeof(text));
-	fd = wm_session_connect(text);
+/* Whether the recorder with this session folder still runs. */
+static bool recorder_lives(const char *folder)
+{
+	int fd = wm_session_connect(folder);
+
 	if (fd >= 0)
 		close(fd);
-	return fd < 0;
-}
-
-/* Whether the pending request is for the same folder: then only the events to enable differ. */
-static bool request_is_ours(const struct wm_target *t, const char *folder)
-{
-	char text[sizeof(t->control.folder)];
-
-	if (t->control.attach_request == t->control.attach_done)
-		return false;
-	attach_read_folder(t, text, sizeof(text));
-	return !strcmp(text, folder);
+	return fd >= 0;
 }
 
 /* Whether an agent runs. A forked child that has not joined has its parent's flag, but no agent. */
@@ -269,7 +263,7 @@ static void nap(void)
  */
 static void lock_requests(const struct wm_target *t)
 {
-	for (int i = 0; i < NAPS && flock(t->mem, LOCK_EX | LOCK_NB) < 0; i++)
+	for (int i = 0; i < LOCK_NAPS && flock(t->mem, LOCK_EX | LOCK_NB) < 0; i++)
 		nap();
 }
 
@@ -299,37 +293,96 @@ static int await_taken(struct wm_target *t, bool while_agent, struct wm_diag *di
 	return -EAGAIN;
 }
 
-/* Writes the folder, then the request, so that a reader of the request sees the complete folder. */
+/* Appends to a ':'-separated list. Returns false when it does not fit. */
+static bool list_append(char *list, size_t size, const char *folder)
+{
+	size_t n = strlen(list), more = strlen(folder) + (n != 0);
+
+	if (n + more >= size)
+		return false;
+	(void)snprintf(list + n, size - n, "%s%s", n ? ":" : "", folder);
+	return true;
+}
+
+/*
+ * Makes the list of a new request: the recorders of the pending request that still run, then ours.
+ * Returns 0; -EEXIST: the pending request has ours; -E2BIG: too many recorders wait.
+ */
+static int list_folders(const struct wm_target *t, const char *ours, char *list, size_t size)
+{
+	char before[sizeof(t->control.folders)] = "", *rest = before, *folder;
+	uint32_t nr = 0;
+
+	list[0] = '\0';
+	if (request_is_pending(t))
+		attach_read_folders(t, before, sizeof(before));
+	while ((folder = strsep(&rest, ":"))) {
+		if (!strcmp(folder, ours))
+			return -EEXIST;
+		if (!*folder || nr++ >= WAITING_MAX || !recorder_lives(folder))
+			continue;
+		if (!list_append(list, size, folder))
+			return -E2BIG;
+	}
+	return list_append(list, size, ours) ? 0 : -E2BIG;
+}
+
+/*
+ * Waits until a runtime that takes one folder at a time has taken the pending request. Returns 0
+ * also when its recorder has ended.
+ */
+static int await_turn(struct wm_target *t, struct wm_diag *diag)
+{
+	char folder[sizeof(t->control.folders)];
+	int err = await_taken(t, false, diag);
+
+	if (err != -EAGAIN)
+		return err;
+	attach_read_folders(t, folder, sizeof(folder));
+	return recorder_lives(folder) ? -EAGAIN : 0;
+}
+
+/* Writes the folders, then the request, so that a reader of the request sees the complete list. */
+static int request_write(const struct wm_target *t, const char *list, struct wm_diag *diag)
+{
+	const uint32_t number = t->control.attach_request + 1;
+	int err = wm_target_write(t, t->page + offsetof(struct wm_control, folders), list,
+				  strlen(list) + 1);
+
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
+				      &number, sizeof(number));
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s", (int)t->pid,
+				 strerror(-err))
+		   : 0;
+}
+
 static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
 {
-	char text[sizeof(t->control.folder)] = "";
-	uint32_t number;
-	int err;
+	char list[sizeof(t->control.folders)];
+	bool takes_list = t->control.flags & WM_CONTROL_LIST;
+	int err = wm_target_refresh(t);
 
-	if (strlen(folder) >= sizeof(text))
-		return -ENAMETOOLONG;
-	if (request_is_ours(t, folder))
+	if (err < 0)
+		return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s", (int)t->pid,
+				   strerror(-err));
+	err = list_folders(t, folder, list, sizeof(list));
+	if (err == -EEXIST)
 		return 0;
-	err = await_taken(t, false, diag);
-	if (err == -EAGAIN && request_is_stale(t))
-		err = 0;
+	if (!err && !takes_list && request_is_pending(t)) {
+		err = await_turn(t, diag);
+		(void)snprintf(list, sizeof(list), "%s", folder);
+	}
 	if (err == -EAGAIN)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "process %d has not yet handled an earlier request to attach: "
 				   "none of its threads has reached a mark",
 				   (int)t->pid);
-	if (err < 0)
-		return err;
-	strcpy(text, folder);
-	number = t->control.attach_done + 1;
-	err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
-	if (err == 0)
-		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
-				      &number, sizeof(number));
-	if (err < 0)
-		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
-				  (int)t->pid, strerror(-err));
-	return err;
+	if (err == -E2BIG)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "too many recorders wait for process %d: end one of them",
+				   (int)t->pid);
+	return err ? err : request_write(t, list, diag);
 }
 
 static int attach_switch_on(struct wm_target *t, struct switching *s, struct wm_diag *diag)

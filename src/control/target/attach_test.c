@@ -113,7 +113,7 @@ static void build_world(void)
 	waymark_control.modules = (uint64_t)(uintptr_t)modules;
 	waymark_control.attach_request = waymark_control.attach_done = 6;
 	waymark_control.flags = 0;
-	waymark_control.folder[0] = '\0';
+	waymark_control.folders[0] = '\0';
 }
 
 static void start_target(void)
@@ -187,7 +187,7 @@ static void switches_what_is_wanted(void **state)
 	assert_int_equal(r.nr_refused, 0);
 	assert_int_equal(r.nr_known, NR_SITES);
 	peek(&waymark_control, &page, sizeof(page));
-	assert_string_equal(page.folder, "/tmp/session");
+	assert_string_equal(page.folders, "/tmp/session");
 	assert_int_equal(page.attach_request, 7);
 	assert_int_equal(page.attach_done, 6);
 	peek(&world, &w, sizeof(w));
@@ -229,7 +229,8 @@ static void sleeping_agent(void **state)
 	assert_int_equal(r.nr_sites, 2);
 }
 
-/* The request of a recorder that runs is respected, that of an exited one is replaced. */
+/* Of a runtime that takes one folder: a request of a recorder that runs is respected, that of an
+ * exited one is replaced. */
 static void pending_request(void **state)
 {
 	char folder[] = "/tmp/wm-attach-XXXXXX", base[64];
@@ -242,18 +243,53 @@ static void pending_request(void **state)
 	assert_int_equal(wm_session_create(NULL, folder, &s, NULL), 0);
 	want("app:one");
 	waymark_control.attach_request = 7;
-	strcpy(waymark_control.folder, s.path);
+	strcpy(waymark_control.folders, s.path);
 	start_target();
 	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, &diag), -EAGAIN);
 	peek(&waymark_control, &page, sizeof(page));
-	assert_string_equal(page.folder, s.path);
+	assert_string_equal(page.folders, s.path);
 
 	wm_session_remove(&s);
 	wm_session_done(&s);
 	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, &diag), 0);
 	peek(&waymark_control, &page, sizeof(page));
-	assert_string_equal(page.folder, "/tmp/session");
-	assert_int_equal(page.attach_request, 7);
+	assert_string_equal(page.folders, "/tmp/session");
+	assert_int_equal(page.attach_request, 8);
+	(void)snprintf(base, sizeof(base), "%s/waymark-%u", folder, (unsigned)geteuid());
+	assert_int_equal(rmdir(base), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* A request is appended to that of a recorder that runs, once; that of an exited one is dropped. */
+static void pending_list(void **state)
+{
+	char folder[] = "/tmp/wm-attach-XXXXXX", base[64], list[sizeof(waymark_control.folders)];
+	struct wm_attach_result r;
+	struct wm_control page;
+	struct wm_session s;
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(wm_session_create(NULL, folder, &s, NULL), 0);
+	want("app:one");
+	waymark_control.flags = WM_CONTROL_LIST;
+	waymark_control.attach_request = 7;
+	(void)snprintf(waymark_control.folders, sizeof(waymark_control.folders), "/tmp/gone:%s",
+		       s.path);
+	start_target();
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_int_equal(r.nr_sites, 2);
+	peek(&waymark_control, &page, sizeof(page));
+	(void)snprintf(list, sizeof(list), "%s:/tmp/session", s.path);
+	assert_string_equal(page.folders, list);
+	assert_int_equal(page.attach_request, 8);
+
+	wm_session_remove(&s);
+	wm_session_done(&s);
+	assert_int_equal(wm_attach(target, "/tmp/other", rules, true, &r, NULL), 0);
+	peek(&waymark_control, &page, sizeof(page));
+	assert_string_equal(page.folders, "/tmp/other");
+	assert_int_equal(page.attach_request, 9);
 	(void)snprintf(base, sizeof(base), "%s/waymark-%u", folder, (unsigned)geteuid());
 	assert_int_equal(rmdir(base), 0);
 	assert_int_equal(rmdir(folder), 0);
@@ -383,6 +419,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(leaves_other_bytes_alone, setup, teardown),
 	    cmocka_unit_test_setup_teardown(sleeping_agent, setup, teardown),
 	    cmocka_unit_test_setup_teardown(pending_request, setup, teardown),
+	    cmocka_unit_test_setup_teardown(pending_list, setup, teardown),
 	    cmocka_unit_test_setup_teardown(asked_one_by_one, setup, teardown),
 	    cmocka_unit_test_setup_teardown(hostile_tables, setup, teardown),
 	    cmocka_unit_test_setup_teardown(listed, setup, teardown),

@@ -215,10 +215,10 @@ void wm_target_close(struct wm_target *t)
 int wm_target_refresh(struct wm_target *t)
 {
 	struct wm_control fresh;
-	int err = wm_target_read(t, t->page, &fresh, offsetof(struct wm_control, folder));
+	int err = wm_target_read(t, t->page, &fresh, offsetof(struct wm_control, folders));
 
 	if (err < 0)
 		return err;
-	memcpy(&t->control, &fresh, offsetof(struct wm_control, folder));
+	memcpy(&t->control, &fresh, offsetof(struct wm_control, folders));
 	return 0;
 }
