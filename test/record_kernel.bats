@@ -80,6 +80,62 @@ none_left() {
 	[ -z "$stderr" ]
 }
 
+# Calls by name, in the forms of strace and of waymark: "3 openat".
+by_strace() {
+	strace -f -qq -o strace.txt -e signal=none "$@" >/dev/null 2>&1 </dev/null || return 1
+	grep -v 'resumed>\|+++' strace.txt | sed 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/' | sort | uniq -c
+}
+
+# The tracepoints have other names than strace for some calls.
+by_waymark() {
+	rm -rf t
+	waymark record -q -o t -e 'syscall:*' -- "$@" >/dev/null 2>&1 </dev/null || return 1
+	waymark print t | sed -n 's/.* syscalls:sys_enter_\([a-z0-9_]*\):.*/\1/p' |
+		sed 's/^newfstat$/fstat/; s/^newstat$/stat/; s/^newlstat$/lstat/; s/^newuname$/uname/;
+		s/^sendfile64$/sendfile/; s/^umount$/umount2/' | sort | uniq -c
+}
+
+@test "the system calls of a command are those that strace shows, from its execve on" {
+	local i
+	printf '%s\n' one two three >words
+	while read -ra command; do
+		by_strace "${command[@]}" >expected
+		by_waymark "${command[@]}" >found
+		diff expected found || { echo "system calls of: ${command[*]}"; return 1; }
+		grep -q '^ *1 execve$' found || [ "${command[0]}" != true ]
+	done <<-'END'
+	true
+	/bin/echo a b
+	ls -l /etc
+	cat words
+	sort words
+	git --version
+	grep -r root /etc/passwd
+	sed s/o/0/ words
+	awk {print} words
+	perl -e 1
+	env true
+	find /usr/share/doc/git -name c*
+	END
+	# A file that only a shell can run; and PATH is searched before the recording.
+	printf 'echo ran\n' >ran-by-shell
+	chmod +x ran-by-shell
+	PATH="/nonexistent:$PATH:." run -0 waymark record -q -o s -e syscall:execve:enter -- ran-by-shell
+	[ "${lines[0]}" = ran ]
+	[ "$(waymark print s | grep -c sys_enter_execve)" = 2 ]
+}
+
+@test "nothing of the command precedes its execve; the runtime is preloaded for programs' events only" {
+	waymark record -q -o k -e 'sched:*' -e 'syscall:*' -- env >environment
+	run -1 grep -q libwaymark-rt environment
+	waymark print k >all
+	[[ $(head -1 all) == *" env:"*sys_enter_execve:* ]]
+	waymark record -q -o p -e sched:sched_switch -e '*:*' -- env >environment || [ $? = 4 ]
+	grep -q ^LD_PRELOAD=.*libwaymark-rt environment
+	waymark record -q -o u -e user:sched:sched_switch -- env >environment || [ $? = 4 ]
+	grep -q ^LD_PRELOAD=.*libwaymark-rt environment
+}
+
 @test "every system call is recorded or counted as lost (WAYMARK_LONG: two million)" {
 	local n=200000 kept lost
 	[ -z "${WAYMARK_LONG-}" ] || n=2000000

@@ -5,14 +5,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/signals.h"
 
 #define STATUS_NOT_RUN 127
+
+int wm_child_exec_create(enum wm_clock_kind clock, struct wm_child_exec **ret)
+{
+	struct wm_child_exec *e =
+	    mmap(NULL, sizeof(*e), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (e == MAP_FAILED)
+		return -errno;
+	e->clock = clock;
+	*ret = e;
+	return 0;
+}
+
+void wm_child_exec_destroy(struct wm_child_exec *e)
+{
+	if (e)
+		(void)munmap(e, sizeof(*e));
+}
 
 /* Reads one word: returns its size, 0 at end of file, or -errno. */
 static ssize_t read_word(int fd, void *word, size_t bytes)
@@ -34,8 +56,15 @@ static void forget_handlers(void)
 			(void)signal(i, SIG_DFL);
 }
 
-static void __attribute__((noreturn)) be_the_command(char *const *argv, char *const *environment,
-						     const sigset_t *mask, int hold, int error)
+/* What the child needs; the parent's memory, copied by the fork. */
+struct command {
+	const char *path;
+	char *const *argv, *const *environment;
+	const sigset_t *mask;
+	struct wm_child_exec *exec; /* may be NULL */
+};
+
+static void __attribute__((noreturn)) be_the_command(const struct command *c, int hold, int error)
 {
 	char go;
 	int err;
@@ -43,8 +72,11 @@ static void __attribute__((noreturn)) be_the_command(char *const *argv, char *co
 	if (read_word(hold, &go, 1) != 1)
 		_exit(STATUS_NOT_RUN);
 	forget_handlers();
-	(void)sigprocmask(SIG_SETMASK, mask, NULL);
-	execvpe(argv[0], argv, environment);
+	(void)sigprocmask(SIG_SETMASK, c->mask, NULL);
+	if (c->exec)
+		atomic_store_explicit(&c->exec->time, wm_clock_read(c->exec->clock),
+				      memory_order_release);
+	execvpe(c->path, c->argv, c->environment);
 	err = errno;
 	while (write(error, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
@@ -57,8 +89,8 @@ static void close_both(const int fds[2])
 	(void)close(fds[1]);
 }
 
-int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
-		       struct wm_child *ret)
+/* Forks a child that is held, with c->mask or the caller's mask. */
+static int child_fork(struct command *c, struct wm_child *ret)
 {
 	int hold[2], error[2], err;
 	sigset_t all, before;
@@ -75,10 +107,12 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 	/* While held, the child blocks all signals; only SIGKILL ends it. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!c->mask)
+		c->mask = &before;
 	pid = fork();
 	if (pid == 0) {
 		(void)close(hold[1]);
-		be_the_command(argv, environment, mask ? mask : &before, hold[0], error[1]);
+		be_the_command(c, hold[0], error[1]);
 	}
 	err = pid < 0 ? -errno : 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -93,9 +127,21 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 	return 0;
 }
 
+int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
+		       struct wm_child_exec *exec, struct wm_child *ret)
+{
+	char *path = wm_program_find(argv[0], getenv("PATH"));
+	/* A name that is not found gets its errno from execvp(3). */
+	struct command c = {path ? path : argv[0], argv, environment, mask, exec};
+	int err = child_fork(&c, ret);
+
+	free(path);
+	return err;
+}
+
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
 {
-	return wm_child_hold_with(argv, environ, mask, ret);
+	return wm_child_hold_with(argv, environ, mask, NULL, ret);
 }
 
 static void child_reap(pid_t pid)

@@ -8,7 +8,23 @@
 #define WM_BASE_CHILD_H
 
 #include <signal.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "base/clock.h"
+
+/*
+ * When the command began: the time just before its execve(2), 0 until then. It is in memory shared
+ * with the child and with all processes forked after wm_child_exec_create(). Acquire what the child
+ * stored after what was recorded: a record that was read while the time was 0 is older.
+ */
+struct wm_child_exec {
+	enum wm_clock_kind clock;
+	_Atomic uint64_t time;
+};
+
+int wm_child_exec_create(enum wm_clock_kind clock, struct wm_child_exec **ret);
+void wm_child_exec_destroy(struct wm_child_exec *e); /* accepts NULL */
 
 struct wm_child {
 	pid_t pid;
@@ -17,13 +33,17 @@ struct wm_child {
 };
 
 /*
- * Forks. argv is NULL-terminated and looked up as in execvp(3); `mask` is the signal mask the
- * command gets (NULL: the caller's). 0 or -errno.
+ * Forks. argv is NULL-terminated and looked up in $PATH, before the fork, so that the child calls
+ * execve(2) only once; a file without a known format is run by the shell, as by execvp(3). `mask`
+ * is the signal mask the command gets (NULL: the caller's). 0 or -errno.
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
-/* Like wm_child_hold(), with the given NULL-terminated environment instead of the caller's. */
+/*
+ * Like wm_child_hold(), with the given NULL-terminated environment instead of the caller's. The
+ * child stores its time in `exec` (NULL: not needed).
+ */
 int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
-		       struct wm_child *ret);
+		       struct wm_child_exec *exec, struct wm_child *ret);
 
 /*
  * Lets the child run: 0 once it has become the command. -errno when that failed; the child is

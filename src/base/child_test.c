@@ -64,6 +64,26 @@ static void test_no_such_command(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+/* The time is 0 until the command is released, and is taken before it runs. */
+static void test_exec_time(void **state)
+{
+	char *argv[] = {"true", NULL};
+	struct wm_child_exec *exec;
+	struct wm_child c;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(wm_child_exec_create(WM_CLOCK_MONOTONIC, &exec), 0);
+	assert_int_equal(wm_child_hold_with(argv, environ, NULL, exec, &c), 0);
+	assert_true(exec->time == 0);
+	before = wm_clock_monotonic_ns();
+	assert_int_equal(wm_child_go(&c), 0);
+	assert_true(exec->time >= before);
+	assert_true(exec->time <= wm_clock_monotonic_ns());
+	assert_int_equal(waitpid(c.pid, NULL, 0), c.pid);
+	wm_child_exec_destroy(exec);
+}
+
 static void test_dropped(void **state)
 {
 	char *argv[] = {"sh", "-c", "exit 0", NULL};
@@ -80,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_held_then_run),
 	    cmocka_unit_test(test_no_such_command),
+	    cmocka_unit_test(test_exec_time),
 	    cmocka_unit_test(test_dropped),
 	};
 

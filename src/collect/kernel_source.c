@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ struct wm_kernel_source {
 	struct wm_task_names *names;
 	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	unsigned char *page;
+	uint64_t begin; /* records before this time are dropped; UINT64_MAX: all */
 	struct wm_cpu_packet packet;
 	struct wm_source_totals totals; /* totals, except those of the packet */
 };
@@ -304,12 +306,15 @@ static bool kernel_source_passes(struct wm_kernel_source *s, const struct plan *
 /* Adds one record at the end of the packet. */
 static void kernel_source_add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
 {
-	unsigned char *to = wm_cpu_packet_at(&s->packet, c->time);
+	unsigned char *to;
 	const struct plan *plan;
 	uint16_t id = 0;
 	uint32_t tid;
 	int64_t bytes = -EBADMSG;
 
+	if (c->time < s->begin)
+		return;
+	to = wm_cpu_packet_at(&s->packet, c->time);
 	if (c->bytes >= sizeof(id))
 		memcpy(&id, c->data, sizeof(id));
 	plan = &s->plans[id];
@@ -330,6 +335,15 @@ static void kernel_source_add_record(struct wm_kernel_source *s, const struct wm
 	wm_task_names_meet(s->names, tid, c->time);
 }
 
+/* The time before which records are dropped, for records that have been read already. */
+static uint64_t kernel_source_begin(const struct wm_kernel_source *s)
+{
+	const struct wm_child_exec *exec = s->from.exec;
+	uint64_t time = exec ? atomic_load_explicit(&exec->time, memory_order_acquire) : 0;
+
+	return exec && !time ? UINT64_MAX : time;
+}
+
 static void kernel_source_add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
 {
 	struct wm_page_cursor c;
@@ -339,7 +353,8 @@ static void kernel_source_add_page(struct wm_kernel_source *s, struct ring *r, s
 		s->totals.torn++;
 		return;
 	}
-	if (c.lost && c.lost != WM_PAGE_LOST_UNKNOWN)
+	s->begin = kernel_source_begin(s);
+	if (c.lost && c.lost != WM_PAGE_LOST_UNKNOWN && c.begin >= s->begin)
 		kernel_source_note_loss(s, r, c.lost, c.begin);
 	while ((got = wm_page_next(&c)) == 1)
 		kernel_source_add_record(s, &c);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/child.h"
 #include "collect/source.h"
 #include "kernel/instance.h"
 #include "write/trace_writer.h"
@@ -43,12 +44,14 @@ enum {
 /*
  * The rings to read: an instance and, when `top` is not NULL, the system's own buffer
  * (wm_instance_take_top()). The caller keeps both; they must outlive the source. `most_bytes` is
- * the limit for the total size of all rings.
+ * the limit for the total size of all rings. `exec` (NULL: none) is the start of a command: older
+ * records are not written, because they are of the process that waits to become the command.
  */
 struct wm_kernel_rings {
 	struct wm_instance *instance, *top;
 	enum wm_clock_kind clock; /* of both */
 	uint64_t most_bytes;
+	const struct wm_child_exec *exec;
 };
 
 /* Declares the events to the writer. */

@@ -110,6 +110,11 @@ int wm_recorder_kernel_follow_also(struct wm_recorder_kernel *k, const pid_t *ti
 int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_t nr,
 			    struct wm_diag *diag);
 int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
+/*
+ * Records only a CMD, from its execve(2) on. To be called before the pump is forked; CMD is started
+ * with *ret_exec (base/child.h), which belongs to `k`. 0 or -errno.
+ */
+int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec);
 /* Starts recording. */
 int wm_recorder_kernel_start(struct wm_recorder_kernel *k, struct wm_diag *diag);
 

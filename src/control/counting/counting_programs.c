@@ -118,7 +118,7 @@ int wm_counting_programs_hold(const struct wm_counting_programs *p, char *const 
 		return wm_child_hold(command, mask, ret);
 	err = wm_recorder_env_make(p->plan, wm_tally_session(p->tally)->path, &environment, diag);
 	if (!err)
-		err = wm_child_hold_with(command, environment, mask, ret);
+		err = wm_child_hold_with(command, environment, mask, NULL, ret);
 	wm_recorder_env_free(environment);
 	return err;
 }

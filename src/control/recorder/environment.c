@@ -157,6 +157,17 @@ static const char *environment_variable(char *const *environment, const char *na
 	return NULL;
 }
 
+bool wm_recorder_needs_programs(const struct wm_recorder_plan *plan)
+{
+	const struct wm_recorder_events *e = plan->events;
+	/* Without a name, all events of programs are recorded, unless another source is. */
+	bool needed = plan->counts || (!plan->nr_asked && !wm_recorder_events_more(e));
+
+	for (uint32_t i = 0; i < plan->nr_asked; i++)
+		needed |= !e->in_kernel[i];
+	return needed;
+}
+
 /*
  * Builds the value of $LD_PRELOAD: helpers, the runtime, the previous value. A sanitizer must be
  * the first library, so it is put in front.
@@ -169,7 +180,8 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 	struct needed needed;
 	int err = 0;
 
-	if ((list && !strcmp(list, "none")) || wm_recorder_is_narrow(plan))
+	if ((list && !strcmp(list, "none")) || wm_recorder_is_narrow(plan) ||
+	    (!list && !wm_recorder_needs_programs(plan)))
 		return 0;
 	needed = needed_by(plan);
 	if (needed.sanitizer[0] && needed.runtime && (!list || !*list))

@@ -45,6 +45,7 @@ void wm_recorder_kernel_destroy(struct wm_recorder_kernel *k)
 	wm_instance_destroy(k->instance); /* destroyed before the probes that it uses */
 	wm_dynamic_destroy(k->dynamic);
 	wm_tracefs_close(k->tracefs);
+	wm_child_exec_destroy(k->exec);
 	for (uint32_t i = 0; i < k->nr_events; i++)
 		wm_recorder_switch_done(&k->switches[i]);
 	wm_arena_done(&k->arena);
@@ -439,6 +440,14 @@ int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, 
 	return err || !k->top ? err : wm_instance_exclude(k->top, tids, nr);
 }
 
+int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec)
+{
+	int err = k->exec ? 0 : wm_child_exec_create(k->clock, &k->exec);
+
+	*ret_exec = k->exec;
+	return err;
+}
+
 int wm_recorder_kernel_start(struct wm_recorder_kernel *k, struct wm_diag *diag)
 {
 	int err = wm_instance_start(k->instance, diag);
@@ -487,7 +496,7 @@ void wm_recorder_kernel_leave_rings(struct wm_recorder_kernel *k)
 int wm_recorder_kernel_source(struct wm_recorder_kernel *k, struct wm_trace_writer *w,
 			      struct wm_kernel_source **ret, struct wm_diag *diag)
 {
-	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->most_bytes};
+	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->most_bytes, k->exec};
 
 	return wm_source_kernel_create(&from, w, k->events, k->nr_events, ret, diag);
 }

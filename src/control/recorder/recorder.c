@@ -37,6 +37,7 @@ struct wm_recorder {
 	bool is_lost;       /* the pump process ended without a last report */
 	int pump_status;    /* status of the pump process, after its end */
 	struct wm_command command;
+	struct wm_child_exec *exec; /* the kernel source's; NULL: no kernel events of CMD alone */
 	struct wm_report last;
 };
 
@@ -195,7 +196,7 @@ static int start_command(struct wm_recorder *r, struct wm_diag *diag)
 	if (err)
 		return err;
 	err = wm_child_hold_with(r->plan.command, environment ? environment : r->plan.environment,
-				 wm_loop_original_mask(r->loop), &child);
+				 wm_loop_original_mask(r->loop), r->exec, &child);
 	if (!err && recorded)
 		follow_command(r, child.pid);
 	if (!err)
@@ -259,6 +260,8 @@ static int start_pumproc(struct wm_recorder *r, struct wm_diag *diag)
 	};
 	int err = wm_session_create(p->runtime_dir, NULL, &r->session, diag);
 
+	if (!err && records_command(p) && p->events->kernel)
+		err = wm_recorder_kernel_from_exec(p->events->kernel, &r->exec);
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
 		o.sources[i] = wm_recorder_events_options(p->events, i);
 	if (p->live)

@@ -9,6 +9,12 @@
 /* --- environment.c: CMD's environment -------------------------------------------------------- */
 
 /*
+ * Whether the events of the plan need the runtime in a process. Names that match only events of the
+ * kernel do not: the system calls that the runtime makes would be in the trace.
+ */
+bool wm_recorder_needs_programs(const struct wm_recorder_plan *plan);
+
+/*
  * Builds CMD's environment: the plan's, with the session and the libraries to preload; freed by
  * wm_recorder_env_free(). Returns 0, or a negative errno with diag.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * targets.c - processes that already run: attaches to those given by -p and waits for their end;
- * with -a scans /proc periodically. Processes of other users that cannot be attached to are
- * counted, not reported one by one. When the rules change, processes of the recording that have not
- * joined (because no event of theirs was selected) are attached to in the same way. See
- * recorder_int.h.
+ * with -a scans /proc periodically, unless only events of the kernel were named. Processes of other
+ * users that cannot be attached to are
+ * processes of the recording that have not joined (because no event of theirs was selected) are
+ * attached to in the same way. See recorder_int.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -370,7 +370,8 @@ static void forget_absent(struct wm_recorder_targets *t)
 static void on_scan(void *data)
 {
 	struct wm_recorder_targets *t = data;
-	DIR *proc = opendir("/proc");
+	bool wanted = t->changed || wm_recorder_needs_programs(t->plan);
+	DIR *proc = wanted ? opendir("/proc") : NULL;
 	struct dirent *entry;
 
 	while (proc && (entry = readdir(proc))) {
@@ -386,7 +387,8 @@ static void on_scan(void *data)
 	}
 	if (proc)
 		closedir(proc);
-	forget_absent(t);
+	if (wanted)
+		forget_absent(t);
 }
 
 static int start_all(struct wm_recorder_targets *t)
