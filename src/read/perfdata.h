@@ -105,6 +105,8 @@ struct wm_pd_flat {
 	} items[8];
 };
 
+#define WM_PD_PARTS_MAX 24u
+
 /* A recorded event type. */
 struct wm_pd_attr {
 	struct wm_perf_attr attr;
@@ -119,6 +121,8 @@ struct wm_pd_attr {
 	const struct wm_kformat *format; /* format of a tracepoint; NULL: unknown */
 	const struct wm_kprint *print;
 	struct wm_pd_flat flat;
+	/* The parts of a sample that are items, as indices of items.c's table. */
+	uint8_t nr_parts, parts[WM_PD_PARTS_MAX];
 };
 
 /* An id of the file's events, and its attr. Id 0 means none and is never kept. */

@@ -238,31 +238,36 @@ static const struct part {
 #define NR_SAMPLE_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 /*
- * The parts of an attr's samples (WM_PERF_SAMPLE_*) that are items. The raw data of a tracepoint
- * are its fields. An event whose counter was read with a sample has a period, even if the samples
- * have none.
+ * Lists the parts of an attr's samples that are items. The raw data of a tracepoint are its fields.
+ * An event whose counter was read with a sample has a period, even if the samples have none.
  */
-static uint64_t pd_item_parts(const struct wm_pd_attr *a)
+static void list_parts(struct wm_pd_attr *a)
 {
 	uint64_t type = a->shape.sample_type;
 
-	return (a->format ? type & ~WM_PERF_SAMPLE_RAW : type) |
-	       (wm_pd_reads(a) ? WM_PERF_SAMPLE_PERIOD : 0);
+	if (a->format)
+		type &= ~(uint64_t)WM_PERF_SAMPLE_RAW;
+	if (wm_pd_reads(a))
+		type |= WM_PERF_SAMPLE_PERIOD;
+	_Static_assert(NR_SAMPLE_PARTS <= WM_PD_PARTS_MAX, "a list has room for all parts");
+	a->nr_parts = 0;
+	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
+		if (type & parts[i].bit)
+			a->parts[a->nr_parts++] = (uint8_t)i;
 }
 
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a)
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, struct wm_pd_attr *a)
 {
-	uint64_t bits = pd_item_parts(a);
 	struct wm_type *type = wm_arena_get(&t->arena, sizeof(*type));
 	struct wm_member *members = wm_arena_array(&t->arena, NR_SAMPLE_PARTS, sizeof(*members));
 
 	if (!type || !members)
 		return NULL;
+	list_parts(a);
 	type->kind = WM_TYPE_STRUCT;
 	type->members = members;
-	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if (bits & parts[i].bit)
-			members[type->nr_members++] = parts[i].member;
+	for (uint32_t i = 0; i < a->nr_parts; i++)
+		members[type->nr_members++] = parts[a->parts[i]].member;
 	return type;
 }
 
@@ -294,10 +299,9 @@ bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *
 			const struct wm_perf_sample *s, struct wm_batch *b)
 {
 	struct adding x = {.shape = shape, .sample = s, .batch = b};
-	uint64_t bits = pd_item_parts(a);
 
-	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if ((bits & parts[i].bit) && !perfdata_items_add_part(&x, &parts[i]))
+	for (uint32_t i = 0; i < a->nr_parts; i++)
+		if (!perfdata_items_add_part(&x, &parts[a->parts[i]]))
 			return false;
 	return true;
 }

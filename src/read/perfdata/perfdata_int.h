@@ -150,8 +150,8 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 
 /* --- items.c ------------------------------------------------------- */
 
-/* Makes the structure of samples of that attr. */
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_pd_attr *a);
+/* Makes the structure of samples of that attr, and the list of their parts. */
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, struct wm_pd_attr *a);
 /*
  * Adds the parts of an attr's samples, from a sample that was parsed by `shape`. False: no memory.
  */
