@@ -69,7 +69,7 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 		f->period = (struct wm_field_ref){0};
 	f->fixed_period = t->period ? t->period : 1;
 	s->any_ip |= f->ip.type != NULL;
-	s->any_chain |= f->chain.type != NULL || f->has_stack;
+	s->any_chain |= (f->chain.type != NULL && !f->marker) || f->has_stack;
 	s->any_stack |= f->has_stack;
 	s->any_period |= f->period.type != NULL || f->fixed_period != 1;
 }
@@ -77,6 +77,7 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 static int sample_bind(struct wm_samples *s)
 {
 	const struct wm_pass_input *in = s->pass->in;
+	bool any_stack = false, any_other = false;
 
 	s->fields = calloc(in->nr_traces + 1, sizeof(*s->fields));
 	for (uint32_t i = 0; s->fields && i < in->nr_traces; i++) {
@@ -86,9 +87,14 @@ static int sample_bind(struct wm_samples *s)
 		if (!s->fields[i])
 			return -ENOMEM;
 		for (uint32_t k = 0; k < t->nr_types; k++)
-			if (wm_pass_selects(s->pass, i, t->types[k]))
+			if (wm_pass_selects(s->pass, i, t->types[k])) {
 				sample_bind_type(s, t->types[k], &s->fields[i][k]);
+				any_stack |= s->fields[i][k].marker != 0;
+				any_other |= s->fields[i][k].marker == 0;
+			}
 	}
+	/* A trace.dat describes stacks also if it has none, so they count only if asked for. */
+	s->any_chain |= any_stack && !any_other;
 	return s->fields ? 0 : -ENOMEM;
 }
 
