@@ -301,6 +301,15 @@ static bool is_same_array(const struct wm_value *v, const char *theirs, uint32_t
 	       !memcmp(v->data, theirs, n);
 }
 
+/* libtraceevent takes the length of an array from the format also where the record is shorter. */
+static int length_in_record(const struct kind *k, const struct wm_value *v, int length)
+{
+	const struct wm_kfield *f = wm_kformat_field(k->format, v->field->name);
+	int ours = (int)(v->count * v->field->bytes);
+
+	return f && f->flags & WM_KFIELD_TAIL && ours < length ? ours : length;
+}
+
 static void compare_values(const struct kind *k, unsigned char *data, uint32_t bytes)
 {
 	static unsigned char payload[1 << 17];
@@ -324,6 +333,7 @@ static void compare_values(const struct kind *k, unsigned char *data, uint32_t b
 			continue;
 		}
 		array = tep_get_field_raw(NULL, k->theirs, v.field->name, &record, &length, 0);
+		length = length_in_record(k, &v, length);
 		if (!is_same_array(&v, array, (uint32_t)length))
 			differs(k, &v);
 	}
