@@ -91,7 +91,8 @@ assert total == lines, (total, lines)'
 }
 
 @test "off-CPU time is the time slept" {
-	perf_record -N -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
+	# Large rings: a perf that gets no processor for seconds must lose nothing.
+	perf_record -N -q -a -m 64M -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
 		python3 -c 'import time; [time.sleep(0.05) for i in range(10)]' 2>/dev/null || skip "perf cannot record here"
 	for how in off-cpu wakeups; do
 		"$waymark" flame s.data --$how --folded >$how
