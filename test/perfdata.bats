@@ -144,6 +144,29 @@ record_tracepoints() {
 	[[ $output == *"cannot read the trace '-': at offset 0: an empty file"* ]]
 }
 
+@test "-F prints the columns that perf script prints" {
+	perf_record -N -q --sample-cpu -e cpu-clock -F 2000 -o flat.data ls -lR /usr/share/doc/libc6 2>err >/dev/null || skip "$(head -1 err)"
+	perf_record -N -q --sample-cpu -e cpu-clock -F 2000 -g -o chain.data ls -lR /usr/share/doc/libc6 >/dev/null
+	record_tracepoints -o trace.data
+	for list in comm,tid,time pid,tid,cpu comm,pid,tid,cpu,time,event,ip,sym,dso period,event ip,sym,symoff ip,dso time,ip comm; do
+		for file in flat chain; do
+			perf script --no-inline -i $file.data -F "$list" 2>/dev/null | plain >perf.txt
+			waymark script $file.data -F "$list" 2>/dev/null | plain >ours.txt
+			diff perf.txt ours.txt
+		done
+	done
+	for list in comm,tid,time,event,trace event,trace pid,time,event; do
+		perf_says trace.data "$list" >perf.txt
+		waymark script trace.data -F "$list" | plain | diff perf.txt -
+	done
+	perf_says flat.data -time,-cpu >perf.txt
+	waymark script flat.data -F -time,-cpu | plain | diff perf.txt -
+	run -2 waymark print -F comm,nosuch flat.data
+	[[ $output == *"'nosuch' is not one of comm, tid"* ]]
+	run -2 waymark print -F sym flat.data
+	run -2 waymark print -F comm --jsonl flat.data
+}
+
 # perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt

@@ -81,10 +81,28 @@ enum wm_view_head {
 	WM_VIEW_HEAD_DEFAULT = WM_VIEW_HEAD_HOSTNAME | WM_VIEW_HEAD_PROCNAME | WM_VIEW_HEAD_VPID,
 };
 
+/* The columns of perf's format, named as those of perf script -F. */
+enum wm_view_column {
+	WM_VIEW_COMM = 1 << 0,
+	WM_VIEW_TID = 1 << 1,
+	WM_VIEW_PID = 1 << 2,
+	WM_VIEW_CPU = 1 << 3,
+	WM_VIEW_TIME = 1 << 4,
+	WM_VIEW_PERIOD = 1 << 5,
+	WM_VIEW_EVENT = 1 << 6,
+	WM_VIEW_TRACE = 1 << 7, /* a tracepoint's print form, or the fields of any other event */
+	WM_VIEW_IP = 1 << 8,    /* the address, or the call chain */
+	WM_VIEW_SYM = 1 << 9,
+	WM_VIEW_SYMOFF = 1 << 10,
+	WM_VIEW_DSO = 1 << 11,
+};
+
 struct wm_view_options {
 	enum wm_view_format format;
 	const char *const *fields; /* the fields to show, and the columns of CSV */
 	uint32_t nr_fields;        /* 0: show all fields */
+
+	uint32_t columns; /* of perf's format: bits of enum wm_view_column; 0: the usual ones */
 
 	const struct wm_view_places *places; /* NULL: addresses are not resolved */
 	enum wm_view_time time;

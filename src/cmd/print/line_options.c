@@ -145,5 +145,7 @@ int wm_print_line_options(const struct wm_print_values *v, struct wm_view_option
 		status = read_words("names", name_words, v->names, &ret->names);
 	if (!status && v->head)
 		status = read_words("head", head_words, v->head, &ret->head);
+	if (!status && v->columns)
+		status = wm_print_columns(v->columns, &ret->columns);
 	return status;
 }

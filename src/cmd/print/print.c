@@ -19,6 +19,13 @@ static int choose_format(struct wm_print_values *v)
 		wm_say("print: --format and %s cannot be combined", v->json ? "--json" : "--jsonl");
 		return WM_EXIT_USAGE;
 	}
+	if (v->columns &&
+	    (v->json || v->jsonl || v->fields || (v->format && v->format != WM_VIEW_PERF))) {
+		wm_say("print: -F is for perf's format, without --fields");
+		return WM_EXIT_USAGE;
+	}
+	if (v->columns)
+		v->format = WM_VIEW_PERF;
 	if (v->limit && v->tail) {
 		wm_say("print: --limit and --tail cannot be combined");
 		return WM_EXIT_USAGE;
@@ -62,6 +69,12 @@ static const struct wm_option options[] = {
      .argument = "NAME,...",
      .help = "print only these fields and contexts; for csv: the columns",
      TO(TEXT, fields)},
+    {.name = "columns",
+     .letter = 'F',
+     .argument = "LIST",
+     .help = "perf's format with these columns, as in perf script: comm, tid, pid, cpu, time, "
+	     "period, event, trace, ip, sym, symoff, dso; +NAME and -NAME change the usual ones",
+     TO(TEXT, columns)},
     {.name = "no-symbols",
      .help = "in perf's format, print addresses of samples without symbols",
      TO(FLAG, no_symbols)},

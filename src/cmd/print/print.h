@@ -12,7 +12,7 @@ struct wm_print_values {
 	const char *clock_offset, *names, *head;
 	int format; /* enum wm_view_format */
 	bool no_symbols;
-	const char *fields, *symfs;
+	const char *fields, *columns, *symfs;
 	int64_t limit, tail, threads;
 	struct wm_asked asked;
 };
@@ -22,6 +22,9 @@ struct wm_print_values {
  * status, after a message if they are wrong.
  */
 int wm_print_line_options(const struct wm_print_values *v, struct wm_view_options *ret);
+
+/* Parses the argument of -F to bits of enum wm_view_column. Returns an exit status likewise. */
+int wm_print_columns(const char *list, uint32_t *ret);
 
 /* Prints; returns an exit status, after a message if it failed. */
 int wm_print_run(struct wm_print_values *v);

@@ -392,6 +392,144 @@ static void put_period(struct wm_pen *p, const struct view_type *type, const str
 	wm_pen_char(p, ' ');
 }
 
+/* --- chosen columns --------------------------------------------------------------------- */
+
+/* Writes the name of an address in the chosen columns. */
+static void put_chosen_name(struct wm_pen *p, uint32_t columns, const struct wm_named_place *n)
+{
+	const char *symbol = n->symbol ? n->symbol : "[unknown]";
+	const char *file = n->file ? n->file : "[unknown]";
+
+	if (columns & WM_VIEW_SYM) {
+		wm_pen_char(p, ' ');
+		wm_view_put_safe(p, symbol, (uint32_t)strlen(symbol));
+	}
+	if (columns & WM_VIEW_SYM && columns & WM_VIEW_SYMOFF && n->symbol) {
+		WM_PEN_PUT(p, "+0x");
+		p->at = wm_digits_bits(p->at, n->offset, 4, "0123456789abcdef");
+	}
+	if (columns & WM_VIEW_DSO) {
+		WM_PEN_PUT(p, " (");
+		wm_view_put_safe(p, file, (uint32_t)strlen(file));
+		wm_pen_char(p, ')');
+	}
+}
+
+static void put_chosen_frame(struct wm_pen *p, uint32_t columns, const struct wm_named_place *n)
+{
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\t');
+	p->at = wm_digits_hex_wide(p->at, n->address);
+	put_chosen_name(p, columns, n);
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\n');
+}
+
+static void put_chosen_chain(struct wm_pen *p, uint32_t columns, struct wm_view_names *names,
+			     const struct view_trace *t, const struct wm_event *e,
+			     const struct wm_item *chain)
+{
+	enum wm_event_mode mode = e->mode;
+	uint32_t left = is_damaged(chain) ? 0 : FRAMES_MAX;
+	int nr;
+
+	wm_pen_char(p, '\n');
+	for (uint32_t i = 1; i <= chain->count && left; i++) {
+		struct wm_named_place n = {.address = chain[i].u};
+
+		if (chain[i].u >= CONTEXT_MIN) {
+			(void)wm_stacks_mode(chain[i].u, &mode); /* cannot fail here */
+			continue;
+		}
+		writer_perf_find_place(p, names, t, e, mode, &n);
+		put_chosen_frame(p, columns, &n);
+		left--;
+	}
+	nr = names ? names->places->callers(names->own, t->index, e, names->callers) : 0;
+	p->text->failed |= nr < 0;
+	for (int i = 0; i < nr; i++)
+		put_chosen_frame(p, columns, &names->callers[i]);
+}
+
+/* Writes the address, or the whole chain, of a sample. */
+static void put_chosen_place(struct wm_pen *p, struct wm_view_page *page, uint32_t columns,
+			     const struct view_trace *t, const struct wm_event *e,
+			     const struct wm_item *chain)
+{
+	const struct wm_view_places *places = t->options->places;
+	struct wm_view_names *names = names_of(page, places);
+	const struct wm_item *ip =
+	    writer_perf_member(e, WM_PART_STREAM_CONTEXT, t->types[e->type->index].sample.ip);
+	struct wm_named_place n = {.address = ip ? ip->u : 0};
+
+	if (chain) {
+		put_chosen_chain(p, columns, names, t, e, chain);
+		return;
+	}
+	writer_perf_find_place(p, names, t, e, e->mode, &n);
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, ' ');
+	p->at = wm_digits_hex_wide(p->at, n.address = ip ? ip->u : 0);
+	put_chosen_name(p, columns, &n);
+}
+
+static void put_chosen_task(struct wm_pen *p, uint32_t columns, const struct view_trace *t,
+			    const struct wm_event *e, uint32_t width)
+{
+	uint32_t bytes;
+	const char *comm = wm_view_comm(t, e, &bytes);
+
+	if (columns & WM_VIEW_COMM && bytes) {
+		put_blanks(p, bytes, width);
+		wm_view_put_safe(p, comm, bytes);
+	} else if (columns & WM_VIEW_COMM) {
+		writer_perf_put_comm(p, "", e->tid, width);
+	}
+	if (columns & WM_VIEW_COMM)
+		wm_pen_char(p, ' ');
+	if (columns & WM_VIEW_PID)
+		put_wide(p, e->pid, TID_WIDTH);
+	if (columns & WM_VIEW_PID && columns & WM_VIEW_TID) {
+		wm_pen_char(p, '/');
+		p->at = wm_digits_i64(p->at, e->tid);
+	} else if (columns & WM_VIEW_TID) {
+		put_wide(p, e->tid, TID_WIDTH);
+	}
+	if (columns & (WM_VIEW_PID | WM_VIEW_TID))
+		wm_pen_char(p, ' ');
+}
+
+static void write_chosen(const struct wm_view *v, struct wm_view_page *page,
+			 const struct view_trace *t, const struct wm_event *e)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	uint32_t columns = v->options.columns;
+	const struct wm_item *chain =
+	    type->sample.ip && columns & WM_VIEW_IP
+		? writer_perf_member(e, type->sample.chain_part, type->sample.chain)
+		: NULL;
+	struct wm_pen p;
+
+	if (!wm_pen_open(&p, &page->text))
+		return;
+	put_chosen_task(&p, columns, t, e, chain ? 0 : COMM_WIDTH);
+	if (columns & WM_VIEW_CPU && e->cpu >= 0)
+		writer_perf_put_cpu(&p, e->cpu);
+	if (columns & WM_VIEW_TIME && e->ns != WM_TIME_NONE)
+		put_time(&p, page, e->ns - raw_offset_of(e));
+	if (columns & WM_VIEW_PERIOD && type->sample.ip)
+		put_period(&p, type, e);
+	if (columns & WM_VIEW_EVENT)
+		wm_view_put_piece(&p, &type->name);
+	if (columns & WM_VIEW_TRACE && !wm_view_put_print(&p, t, e) && !type->sample.ip)
+		put_all_parts(&p, type, e);
+	if (columns & WM_VIEW_IP && type->sample.ip)
+		put_chosen_place(&p, page, columns, t, e, chain);
+	wm_pen_need(&p, 2);
+	wm_pen_char(&p, '\n');
+	wm_pen_close(&p);
+}
+
 void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 			const struct view_trace *t, const struct wm_event *e)
 {
@@ -401,6 +539,10 @@ void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 	    is_sample ? writer_perf_member(e, type->sample.chain_part, type->sample.chain) : NULL;
 	struct wm_pen p;
 
+	if (v->options.columns) {
+		write_chosen(v, page, t, e);
+		return;
+	}
 	if (!wm_pen_open(&p, &page->text))
 		return;
 	writer_perf_put_thread(&p, page, t, e, chain ? 0 : COMM_WIDTH);
