@@ -96,6 +96,23 @@ static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_reco
 	free(path);
 }
 
+/* Names what can be recorded of programs without marks. */
+static void say_no_marks(const struct wm_recorder_plan *plan)
+{
+	bool alone = plan->command && !plan->nr_pids && !plan->all;
+	const char *name = alone ? plan->command[0] : "";
+
+	if (!alone || plan->preload)
+		wm_say("no process that joined has marks (a process started with a cleaned "
+		       "environment does not join)");
+	else
+		wm_say("no process of '%s' has marks (one started with a cleaned environment does "
+		       "not join). Try: waymark record -g -- %s (samples of its functions), "
+		       "waymark record -e 'syscall:*' -- %s (system calls; as root), or "
+		       "waymark record --preload malloc,pthread -- %s (calls of the C library)",
+		       name, name, name, name);
+}
+
 void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_recording_totals *t,
 			 const struct wm_recorder *recorder)
 {
@@ -103,9 +120,5 @@ void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_re
 		say_nobody(plan, recorder);
 	else if (!t->events && !wm_recording_lost(t) && !plan->nr_asked && !t->nr_changes &&
 		 !t->nr_unpatched && !(t->matched[0] & 1))
-		wm_say("no process that joined has marks (a process started with a cleaned "
-		       "environment does not join)%s",
-		       plan->command && !plan->nr_pids && !plan->all && !plan->preload
-			   ? "; --preload malloc,pthread records calls of the C library as events"
-			   : "");
+		say_no_marks(plan);
 }
