@@ -180,3 +180,14 @@ ran_or_not() { # OPTION...
 	ran_or_not -p "$(IFS=,; echo "${pids[*]}")"
 	kill "${pids[@]}"
 }
+
+@test "at a terminal, a recording without CMD says that it runs and how it ends" {
+	sleep 600 3>&- &
+	local idle=$!
+	script -qefc "waymark record -o running -e sw:page-faults -p $idle" seen >/dev/null </dev/null 3>&- &
+	until_true grep -q "recording running processes to 'running' until Ctrl-C" seen
+	kill "$idle"
+	wait $!
+	run -0 waymark record -o quiet -e sw:page-faults -p "$BASHPID" -- true
+	[[ $output != *Ctrl-C* ]]
+}

@@ -292,6 +292,15 @@ static int recording_say_failure(const struct wm_record_plan *plan, int err,
 	return WM_EXIT_BEFORE_COMMAND;
 }
 
+/* Shows a user at a terminal that a recording without a command of its own has begun. */
+static void say_begun(const struct wm_recorder_plan *p)
+{
+	if (!p->command && !p->quiet && isatty(STDERR_FILENO))
+		wm_say("recording %s to '%s' until Ctrl-C%s",
+		       p->all ? "every process" : "running processes", p->dir,
+		       p->all ? "" : " or until they end");
+}
+
 static int recording_run(struct run *r)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -302,6 +311,8 @@ static int recording_run(struct run *r)
 	if (err)
 		status = recording_say_failure(r->plan, err,
 					       &diag); /* the trace is empty, but complete */
+	else
+		say_begun(&r->plan->recorder);
 	err = wm_recorder_wait(r->recorder, -1);
 	if (err < 0)
 		wm_say("cannot wait for the recording to end: %s", wm_diag_errno(err));
