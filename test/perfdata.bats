@@ -150,14 +150,14 @@ record_tracepoints() {
 	record_tracepoints -o trace.data
 	for list in comm,tid,time pid,tid,cpu comm,pid,tid,cpu,time,event,ip,sym,dso period,event ip,sym,symoff ip,dso time,ip comm; do
 		for file in flat chain; do
-			perf script --no-inline -i $file.data -F "$list" 2>/dev/null | plain >perf.txt
-			waymark script $file.data -F "$list" 2>/dev/null | plain >ours.txt
+			perf script --no-inline -i $file.data -F "$list" 2>/dev/null | plain | sed 's/^ //' >perf.txt
+			waymark script $file.data -F "$list" 2>/dev/null | plain | sed 's/^ //' >ours.txt
 			diff perf.txt ours.txt
 		done
 	done
 	for list in comm,tid,time,event,trace event,trace pid,time,event; do
-		perf_says trace.data "$list" >perf.txt
-		waymark script trace.data -F "$list" | plain | diff perf.txt -
+		perf_says trace.data "$list" | sed 's/^ //' >perf.txt
+		waymark script trace.data -F "$list" | plain | sed 's/^ //' | diff perf.txt -
 	done
 	perf_says flat.data -time,-cpu >perf.txt
 	waymark script flat.data -F -time,-cpu | plain | diff perf.txt -

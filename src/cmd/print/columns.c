@@ -30,7 +30,7 @@ static uint32_t column_of(const char *name)
 }
 
 /* Adds or, after a minus sign, removes a column. False: there is none with that name. */
-static bool apply(const char *word, bool first, uint32_t *mask)
+static bool columns_apply(const char *word, bool first, uint32_t *mask)
 {
 	bool less = *word == '-', more = *word == '+';
 	uint32_t column = column_of(word + (less || more));
@@ -50,7 +50,7 @@ int wm_print_columns(const char *list, uint32_t *ret)
 
 	for (at = ok ? strtok_r(copy, ",", &save) : NULL; at && ok;
 	     at = strtok_r(NULL, ",", &save)) {
-		ok = apply(at, first, &mask);
+		ok = columns_apply(at, first, &mask);
 		if (!ok)
 			wm_say("print: -F: '%s' is not one of comm, tid, pid, cpu, time, period, "
 			       "event, trace, ip, sym, symoff, dso",
