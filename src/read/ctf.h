@@ -54,6 +54,10 @@ const struct wm_ctf_metadata *wm_ctf_folder_metadata(const struct wm_ctf_folder 
 const struct wm_ctf_stream_plan *wm_ctf_class_at(const struct wm_ctf_folder *f, uint32_t i);
 const struct wm_ctf_stream_plan *wm_ctf_class_of(const struct wm_stream *s);
 
+/* The packet's times in ticks of its clock; false: not known. */
+bool wm_ctf_packet_ticks(const struct wm_trace *t, const struct wm_packet *p, uint64_t *ret_begin,
+			 uint64_t *ret_end);
+
 uint64_t wm_ctf_class_id(const struct wm_ctf_stream_plan *c);
 const struct wm_trace_clock *wm_ctf_class_clock(const struct wm_ctf_stream_plan *c); /* or NULL */
 /* The clock's id in the metadata; NULL: it is not described there. */

@@ -90,9 +90,9 @@ clock("wraps", 1000, "", 8, (250, 3, 3, 2))
 clock("odd-hz", 32768, "offset_s = 1; offset = 40000;", 64, (10**3, 2 * 10**5 + 5))
 
 
-def packets(name, hz, packets, more=""):
+def packets(name, hz, packets, more="", offset=""):
     """Packets (begin, end, times), in ticks of a clock; they end where the last event ends."""
-    head = HEAD % (CLOCK % (hz, "", 64), "le", "packet.header := struct { u32 magic; };")
+    head = HEAD % (CLOCK % (hz, offset, 64), "le", "packet.header := struct { u32 magic; };")
     context = "u64 content_size; u64 packet_size; ts timestamp_begin; ts timestamp_end;"
     stream = ("stream { packet.context := struct { %s integer { size = 5; align = 8; } k; };"
               "event.header := struct { ts timestamp; }; };" % context)
@@ -115,6 +115,9 @@ for hz in (1, 32768, 1000000000, 2596150469, 7000000001):
     packets("packets-%d" % hz, hz, list_of_packets)
     # After the last number there are only members without bits.
     packets("packets-empty-%d" % hz, hz, list_of_packets, "struct { } c[b]; struct { struct { } e; } d;")
+# Packets that touch, with a clock whose offset is not a whole number of nanoseconds.
+packets("packets-fraction", 2596150469, [(500 + 7 * i, 507 + 7 * i, (500 + 7 * i, 507 + 7 * i)) for i in range(12)],
+        offset="offset_s = 17; offset = 5;")
 os.makedirs(sys.argv[1], exist_ok=True)
 for name, (metadata, data) in CASES.items():
     folder = os.path.join(sys.argv[1], name)

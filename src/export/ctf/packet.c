@@ -81,34 +81,57 @@ static uint64_t lesser_ticks(uint64_t a, uint64_t b)
 }
 
 /*
+ * Returns the tick at which an input packet begins. When only the time is known, several ticks may
+ * read as it, and the previous packet may end at one of them.
+ */
+static uint64_t begin_tick(const struct wm_cx_stream *s, const struct wm_packet *p)
+{
+	const struct wm_trace_clock *c = s->class->clock;
+	uint64_t begin, end, ticks = wm_cx_ticks(c, p->begin_ns, false);
+
+	if (wm_ctf_packet_ticks(s->trace, p, &begin, &end) && wm_ctf_ns(c, begin) == p->begin_ns)
+		return begin;
+	if (ticks < s->end_ticks && wm_cx_ticks(c, p->begin_ns, true) >= s->end_ticks)
+		return s->end_ticks;
+	return ticks;
+}
+
+/* Returns the tick at which an input packet ends; it is not after the begin of the next packet. */
+static uint64_t end_tick(const struct wm_cx_stream *s, const struct wm_packet *p, uint64_t begin)
+{
+	const struct wm_trace_clock *c = s->class->clock;
+	const struct wm_packet *next = packet_after(s, p);
+	uint64_t ticks = wm_cx_ticks(c, p->end_ns, true), known, end;
+
+	if (wm_ctf_packet_ticks(s->trace, p, &known, &end) && wm_ctf_ns(c, end) == p->end_ns)
+		return end;
+	/* Some tracers write packets whose end equals their begin in ns: keep them so. */
+	if (p->end_ns == p->begin_ns && !s->nr_events)
+		ticks = begin;
+	if (next && next->begin_ns >= p->end_ns)
+		ticks = lesser_ticks(ticks, wm_cx_ticks(c, next->begin_ns, false));
+	return ticks;
+}
+
+/*
  * The times of a packet of the output: the first piece of an input packet
  * begins where that begins, the last one ends where that ends.
  */
 static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, uint64_t *end)
 {
-	const struct wm_trace_clock *c = s->class->clock;
-	const struct wm_packet *p = s->at, *next = packet_after(s, p);
+	const struct wm_packet *p = s->at;
+	uint64_t ticks;
 
 	*begin = s->first;
 	*end = s->last;
-	if (!wm_cx_keeps_ticks(s->class) || !c || !p)
+	if (!wm_cx_keeps_ticks(s->class) || !s->class->clock || !p)
 		return;
 	if (!s->is_begun && p->begin_ns != INT64_MIN) {
-		uint64_t ticks = wm_cx_ticks(c, p->begin_ns, false);
-
-		/* Several ticks may read as this time, and the previous packet may end at one. */
-		if (ticks < s->end_ticks && wm_cx_ticks(c, p->begin_ns, true) >= s->end_ticks)
-			ticks = s->end_ticks;
+		ticks = begin_tick(s, p);
 		*begin = !s->nr_events || ticks < *begin ? ticks : *begin;
 	}
 	if (is_last && p->end_ns != INT64_MAX) {
-		uint64_t ticks = wm_cx_ticks(c, p->end_ns, true);
-
-		/* Some tracers write packets whose end equals their begin in ns: keep them so. */
-		if (p->end_ns == p->begin_ns && !s->nr_events)
-			ticks = *begin;
-		if (next && next->begin_ns >= p->end_ns)
-			ticks = lesser_ticks(ticks, wm_cx_ticks(c, next->begin_ns, false));
+		ticks = end_tick(s, p, *begin);
 		*end = !s->nr_events || ticks > *end ? ticks : *end;
 	}
 	if (!s->nr_events && *end < *begin)

@@ -50,6 +50,8 @@ int64_t wm_ctf_pread(int fd, void *data, uint64_t bytes, uint64_t offset)
 	return (int64_t)done;
 }
 
+#define TICKS_MAX (UINT32_MAX >> 4)
+
 /* --- frames ------------------------------------------------------------------------------- */
 
 static uint64_t slot(const struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,
@@ -114,6 +116,7 @@ struct walk {
 	uint64_t last_bytes;    /* size of the previous packet */
 	uint32_t sign_bytes;    /* size of `sign`; 0: no packet, or packets have no magic number */
 	bool has_uuid;          /* `uuid` is set */
+	bool keeps_ticks;       /* the times of packets in ticks are stored */
 	unsigned char uuid[16]; /* the first packet's, which may differ from the metadata's */
 };
 
@@ -319,6 +322,25 @@ static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *
 	return file;
 }
 
+/* Stores the packet's times in ticks; *ret_part is 0 when there is no room for more. */
+static bool keep_ticks(struct wm_ctf_trace *c, const struct wm_ctf_frame *f, uint32_t *ret_part)
+{
+	uint32_t n = c->nr_ticks;
+
+	if (n == TICKS_MAX)
+		return true;
+	if ((n & (n - 1)) == 0) {
+		void *more = realloc(c->ticks, (n ? 2 * (size_t)n : 1) * sizeof(*c->ticks));
+
+		if (!more)
+			return false;
+		c->ticks = more;
+	}
+	c->ticks[n] = (struct wm_ctf_ticks){f->begin, f->end};
+	*ret_part = ++c->nr_ticks;
+	return true;
+}
+
 /* Adds the packet. One without a size extends to the end of the file. */
 static int ctf_index_take(struct walk *w, struct wm_ctf_frame *f)
 {
@@ -346,6 +368,9 @@ static int ctf_index_take(struct walk *w, struct wm_ctf_frame *f)
 	    .nr_events = f->content_bits == f->bits ? 0 : UINT64_MAX,
 	    .own = f->content_bits < left * 8 ? f->content_bits : left * 8,
 	};
+	if (w->keeps_ticks && clock && clock->hz != WM_NS_PER_SECOND &&
+	    !keep_ticks(w->t->own, f, &one.packet.part))
+		return -ENOMEM;
 	if (p->has_own_packets && one.packet.nr_events)
 		one.packet.nr_events = wm_ctf_own_count(&w->items);
 	if ((w->folder->quirks & WM_CTF_QUIRK_NO_END) && !f->end && f->begin)
@@ -561,6 +586,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 	if (!w)
 		return -ENOMEM;
 	w->name = name;
+	w->keeps_ticks = true;
 	w->path = path_of(t, name);
 	if (!w->path) {
 		walk_destroy(w);

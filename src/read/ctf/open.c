@@ -479,8 +479,10 @@ static void ctf_open_close_trace(struct wm_trace *t)
 			wm_ctf_plan_destroy(c->folders[i].plan);
 		free(c->folders[i].text);
 	}
-	if (c)
+	if (c) {
 		wm_ctf_kernel_done(c->kernel);
+		free(c->ticks);
+	}
 	free(c);
 }
 

@@ -35,6 +35,18 @@ const struct wm_ctf_stream_plan *wm_ctf_class_of(const struct wm_stream *s)
 	return ((const struct wm_ctf_file *)s)->plan;
 }
 
+bool wm_ctf_packet_ticks(const struct wm_trace *t, const struct wm_packet *p, uint64_t *ret_begin,
+			 uint64_t *ret_end)
+{
+	const struct wm_ctf_trace *c = t->own;
+
+	if (!p->part)
+		return false;
+	*ret_begin = c->ticks[p->part - 1].begin;
+	*ret_end = c->ticks[p->part - 1].end;
+	return true;
+}
+
 uint64_t wm_ctf_class_id(const struct wm_ctf_stream_plan *c)
 {
 	return c->class->id;

@@ -49,12 +49,22 @@ struct wm_ctf_file {
 	bool has_instance;
 };
 
+struct wm_ctf_ticks {
+	uint64_t begin, end;
+};
+
 struct wm_ctf_trace {
 	struct wm_ctf_folder *folders;
 	uint32_t nr_folders;
 	struct wm_ctf_thread *threads; /* in waymark's traces: sorted by tid, then by time */
 	uint32_t nr_threads;
 	struct wm_ctf_kernel *kernel; /* NULL: not one of waymark's traces */
+	/*
+	 * The times of packets in ticks, of clocks whose ticks are not nanoseconds: wm_packet.part
+	 * is the index + 1.
+	 */
+	struct wm_ctf_ticks *ticks;
+	uint32_t nr_ticks;
 };
 
 /* A packet while the trace is opened. */
