@@ -258,6 +258,11 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	! "$waymark" print --jsonl -e ftrace:kernel_stack t.dat 2>/dev/null | grep '"caller":\[\]' || false
 	n=$("$waymark" print -e ftrace:kernel_stack --jsonl t.dat 2>/dev/null | wc -l)
 	[ "$n" -gt 4 ]
+	# Events of an instance have its name, as in trace-cmd report.
+	named=$(trace-cmd report t.dat 2>/dev/null | grep -c "^$instance: ")
+	[ "$named" -gt 4 ]
+	[ "$("$waymark" print --jsonl t.dat 2>/dev/null | grep -c "\"buffer\":\"$instance\"")" = "$named" ]
+	[ "$("$waymark" print t.dat 2>/dev/null | grep -c "^[[][^ ]* ([^)]*) $instance: ")" = "$named" ]
 	"$waymark" report -e ftrace:kernel_stack t.dat -s sym -g callee --json >ours.json || [ $? = 5 ]
 	python3 - "$n" <<-'END'
 	import json, sys

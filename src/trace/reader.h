@@ -97,9 +97,10 @@ struct wm_trace_origin {
 struct wm_stream {
 	const char *file; /* relative to the trace's path; "" when the path is a file */
 	uint64_t class_id, instance;
-	uint32_t index;                       /* into trace->streams; orders equal times */
-	int32_t cpu;                          /* the stream's only CPU; -1: none or several */
-	const struct wm_trace_clock *clock;   /* NULL: its events have no time */
+	const char *buffer;                 /* the tracer's buffer, if it is a named one; or NULL */
+	uint32_t index;                     /* into trace->streams; orders equal times */
+	int32_t cpu;                        /* the stream's only CPU; -1: none or several */
+	const struct wm_trace_clock *clock; /* NULL: its events have no time */
 	const struct wm_trace_origin *origin; /* NULL: the trace is a single one */
 	bool meta;                            /* all its events are about the recording */
 };

@@ -345,6 +345,8 @@ static int tracedat_index_add_stream(struct wm_td *td, struct wm_td_cpu *c)
 	s->cpu = c->cpu <= INT32_MAX ? (int32_t)c->cpu : -1;
 	s->class_id = c->buffer;
 	s->instance = c->cpu;
+	if (td->buffers[c->buffer].name[0])
+		s->buffer = td->buffers[c->buffer].name;
 	s->clock = td->clock;
 	c->stream = s;
 	c->sync = c->cpu < td->nr_syncs && td->syncs[c->cpu].nr ? &td->syncs[c->cpu] : NULL;

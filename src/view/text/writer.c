@@ -377,9 +377,11 @@ static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_tr
 			return false;
 	if (v->options.format == WM_VIEW_PERF && !align_names(v, trace, ret))
 		return false;
-	for (uint32_t i = 0; i < trace->nr_streams; i++)
+	for (uint32_t i = 0; i < trace->nr_streams; i++) {
 		if (!writer_make_stream(v, trace, trace->streams[i], &ret->streams[i]))
 			return false;
+		ret->has_heads |= ret->streams[i].bytes != 0;
+	}
 	return true;
 }
 

@@ -69,6 +69,13 @@ static void head_members(const struct wm_view *v, const struct wm_trace *trace,
 	wm_text_char(t, '}');
 }
 
+/* Writes "NAME: ", as trace-cmd report does. */
+static void put_buffer(const char *name, struct wm_text *t)
+{
+	wm_view_safe(t, name, strlen(name), false);
+	wm_text_str(t, ": ");
+}
+
 void wm_view_head_of(const struct wm_view *v, const struct wm_trace *trace,
 		     const struct wm_stream *s, struct wm_text *t)
 {
@@ -76,7 +83,13 @@ void wm_view_head_of(const struct wm_view *v, const struct wm_trace *trace,
 
 	if (v->options.format == WM_VIEW_BABELTRACE)
 		babeltrace_head(v, trace, s, t);
-	else if (is_json && v->options.has_head)
+	else if (v->options.format == WM_VIEW_WAYMARK && s->buffer)
+		put_buffer(s->buffer, t);
+	if (is_json && s->buffer) {
+		wm_text_str(t, ",\"buffer\":");
+		wm_view_json_string(t, s->buffer, strlen(s->buffer));
+	}
+	if (is_json && v->options.has_head)
 		head_members(v, trace, s, t);
 }
 

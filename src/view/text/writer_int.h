@@ -40,6 +40,7 @@ struct view_trace {
 	/* by index: what precedes the log level and the name (babeltrace) */
 	struct wm_piece *streams;
 	struct wm_piece place; /* JSON of several traces: which one */
+	bool has_heads;        /* the pieces of `streams` are not empty */
 };
 
 struct wm_view {

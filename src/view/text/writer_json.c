@@ -109,7 +109,7 @@ static void put_object(struct wm_pen *p, const struct view_trace *t, const struc
 	WM_PEN_PUT(p, ",\"name\":");
 	wm_view_put_piece(p, &type->name);
 	wm_view_put_piece(p, &t->place);
-	if (t->options->has_head)
+	if (t->has_heads)
 		wm_view_put_piece(p, &t->streams[e->stream->index]);
 	wm_pen_need(p, HEAD_ROOM);
 	put_key_number(p, ",\"cpu\":", e->cpu);

@@ -287,6 +287,8 @@ void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 		return;
 	if (e->ns != WM_TIME_NONE)
 		waymark_moment(&v->options, &p, page, e);
+	if (t->has_heads)
+		wm_view_put_piece(&p, &t->streams[e->stream->index]);
 	writer_text_put_thread(&p, t, e);
 	wm_view_put_piece(&p, &type->name);
 	writer_text_put_contexts(&p, type, e);
