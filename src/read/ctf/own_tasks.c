@@ -144,18 +144,26 @@ int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns)
 	return one ? one->pid : tid;
 }
 
+static const char *thread_comm(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_thread *thread = thread_of(t, tid, ns);
+
+	return thread && thread->comm ? thread->comm : "";
+}
+
 const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_ctf_file *f = (const struct wm_ctf_file *)e->stream;
-	const struct wm_ctf_thread *thread;
+	const char *comm = "";
 	int64_t ns = e->ns;
 
 	if (!t->is_own || e->pid < 0)
 		return "";
-	if (f->plan->is_of_cpu) {
-		thread = thread_of(t, e->tid, ns);
-		return thread ? thread->comm : "";
-	}
+	/* Counters of a process, too, are of processes that need not have joined. */
+	if (f->plan->is_of_cpu || f->plan->ids_in_events)
+		comm = thread_comm(t, e->tid, ns);
+	if (f->plan->is_of_cpu || comm[0])
+		return comm;
 	/* A packet may begin before its process joined, but never end before it. */
 	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
 		ns = e->packet->end_ns;
