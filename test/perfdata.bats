@@ -167,6 +167,21 @@ record_tracepoints() {
 	run -2 waymark print -F comm --jsonl flat.data
 }
 
+@test "the text of perf script is read: events, tasks, times and fields" {
+	record_tracepoints -o trace.data
+	perf_record -N -q -e cpu-clock,page-faults -g -o chain.data ls -lR /usr/share/doc/libc6 >/dev/null
+	for file in trace chain; do
+		perf script --no-inline -i $file.data 2>/dev/null >$file.txt
+		perf script -i $file.data -F comm,tid,event 2>/dev/null | plain | sed 's/^ //; s/: *$//' >want
+		waymark print --jsonl $file.txt | python3 -c '
+import json, sys
+for e in map(json.loads, sys.stdin):
+    print(e["comm"], e["tid"], e["name"])' | diff want -
+	done
+	perf script -i trace.data 2>/dev/null | waymark print --jsonl -e '*:sched_switch' - | grep -q '"next_comm":"[a-z]'
+	waymark report chain.txt -s event,comm | grep -q 'page-faults  *ls'
+}
+
 # perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt

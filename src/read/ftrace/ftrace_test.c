@@ -29,6 +29,12 @@ static const struct {
     {"  <idle>-0     127..s2    0us : tick_do <-tick_go", "<idle>", "..s2", "function",
      "tick_do <-tick_go", 0, -1, 127, 0},
     {" a-1 b-7   1d.... 42 : tick: x", "a-1 b", "d....", "tick", "x", 7, -1, 1, 42},
+    {"   a 1 b   411 [001]  4626.132111: sched:sched_switch: a=1", "a 1 b", "",
+     "sched:sched_switch", "a=1", 411, -1, 1, 4626132111000},
+    {"bash  411/412  2.5:     250000 cpu-clock:uH:   7f00 f+0x1 (/lib/x.so.1)", "bash", "",
+     "cpu-clock:uH", "7f00 f+0x1 (/lib/x.so.1)", 412, 411, -1, 2500000000},
+    {"bash  411  2.5:          1 page-faults: ", "bash", "", "page-faults", "", 411, -1, -1,
+     2500000000},
 };
 
 static void expect_text(const struct wm_ft_text *have, const char *want)
@@ -67,6 +73,9 @@ static void test_others(void **state)
 	    {"CPU:1 [LOST 12 EVENTS]", WM_FT_LOST},
 	    {"CPU:0 [7 EVENTS DROPPED]", WM_FT_LOST},
 	    {" => schedule", WM_FT_MORE},
+	    {"\t    7f00 f+0x1 (/lib/x.so.1)", WM_FT_MORE},
+	    {"bash 2.5: 1 x: y", WM_FT_NO_EVENT},
+	    {"bash 1 2.5: 1 x", WM_FT_NO_EVENT},
 	    {" 0)   1.2 us    |  schedule();", WM_FT_NO_EVENT},
 	    {"bash [000] d... 1.0: x: y", WM_FT_NO_EVENT},
 	    {"bash-1 [000] d... 1,0: x: y", WM_FT_NO_EVENT},

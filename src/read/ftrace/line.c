@@ -11,7 +11,12 @@
  *      bash-411     1dN.2. 132111us+: sched_switch: prev_comm=bash ...
  *
  * with the time since the trace began, and a mark if the next event is long
- * after it.
+ * after it. perf script, whose text is much like it, prints one of
+ *
+ *      bash   411 [001]  4626.132111:  sched:sched_switch: prev_comm=bash ...
+ *      bash   411/411    4626.132111:     250000 cpu-clock:  ffffffff81000000 f+0x1 (vmlinux)
+ *
+ * and the addresses of a call chain on the lines after it.
  */
 #include <ctype.h>
 #include <string.h>
@@ -226,6 +231,97 @@ static bool ftrace_line_parse_lost(const char *line, const char *end, struct wm_
 	return true;
 }
 
+/* --- perf script ---------------------------------------------------------------------- */
+
+/* Parses "bash   411", or "bash   411/412" with the process and the thread. */
+static bool script_task(const char *at, const char *end, struct wm_ft_line *l)
+{
+	struct wm_ft_text task = ftrace_line_trim(at, end);
+	const char *last = task.at + task.bytes, *p = last, *number;
+	uint64_t tid, pid;
+
+	while (p > task.at && isdigit((unsigned char)p[-1]))
+		p--;
+	number = p;
+	if (!ftrace_line_digits(&number, last, INT32_MAX, &tid))
+		return false;
+	l->pid = -1;
+	if (p > task.at && p[-1] == '/') {
+		for (last = --p; p > task.at && isdigit((unsigned char)p[-1]); p--)
+			;
+		number = p;
+		if (!ftrace_line_digits(&number, last, INT32_MAX, &pid))
+			return false;
+		l->pid = (int32_t)pid;
+	}
+	l->tid = (int32_t)tid;
+	l->comm = ftrace_line_trim(task.at, p);
+	return l->comm.bytes && p[-1] == ' ';
+}
+
+/* Parses "   250000 cpu-clock:u: text" or "sched:sched_switch: text". */
+static bool script_event(const char *at, const char *end, struct wm_ft_line *l)
+{
+	const char *p, *name;
+	uint64_t period;
+
+	skip_spaces(&at, end);
+	p = at;
+	if (ftrace_line_digits(&p, end, INT64_MAX, &period) && p < end && *p == ' ')
+		at = p;
+	skip_spaces(&at, end);
+	name = at;
+	while (at < end && *at != ' ' && !(*at == ':' && (at + 1 == end || at[1] == ' ')))
+		at++;
+	if (at == name || at == end || *at != ':')
+		return false;
+	l->name = (struct wm_ft_text){name, (uint32_t)(at - name)};
+	l->text = ftrace_line_trim(at + 1, end);
+	return true;
+}
+
+/* Parses the line by the point in its time. */
+static bool parse_script_at(const char *line, const char *point, const char *end,
+			    struct wm_ft_line *l)
+{
+	struct wm_ft_text head;
+	const char *p = point, *bracket;
+	uint64_t cpu;
+
+	while (p > line && isdigit((unsigned char)p[-1]))
+		p--;
+	if (p == point || p == line || p[-1] != ' ')
+		return false;
+	head = ftrace_line_trim(line, p);
+	if (!parse_time(&p, end, &l->ns) || !script_event(p, end, l))
+		return false;
+	l->cpu = -1;
+	if (head.bytes && head.at[head.bytes - 1] == ']') {
+		for (bracket = head.at + head.bytes; bracket > head.at && *bracket != '[';
+		     bracket--)
+			;
+		p = bracket + 1;
+		if (*bracket != '[' || !ftrace_line_digits(&p, end, INT32_MAX, &cpu) || *p != ']')
+			return false;
+		l->cpu = (int32_t)cpu;
+		head = ftrace_line_trim(head.at, bracket);
+	}
+	l->flags = (struct wm_ft_text){line, 0};
+	l->kind = WM_FT_EVENT;
+	return script_task(head.at, head.at + head.bytes, l);
+}
+
+/* Returns whether it is a frame of a call chain: "	ffffffff81000000 f+0x1 (vmlinux)". */
+static bool is_script_frame(const char *line, const struct wm_ft_text *whole)
+{
+	uint32_t n = 0;
+
+	while (n < whole->bytes && isxdigit((unsigned char)whole->at[n]))
+		n++;
+	return *line == '\t' && n && n < whole->bytes && whole->at[n] == ' ' &&
+	       whole->at[whole->bytes - 1] == ')';
+}
+
 void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret)
 {
 	const char *end = line + bytes;
@@ -249,7 +345,10 @@ void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret)
 	for (const char *p = line; (p = memchr(p, '-', (size_t)(end - p))); p++)
 		if (parse_latency_at(line, p, end, ret))
 			return;
-	ret->kind = WM_FT_NO_EVENT;
+	for (const char *p = line; (p = memchr(p, '.', (size_t)(end - p))); p++)
+		if (parse_script_at(line, p, end, ret))
+			return;
+	ret->kind = is_script_frame(line, &whole) ? WM_FT_MORE : WM_FT_NO_EVENT;
 }
 
 bool wm_ft_goes_on(const struct wm_ft_line *event)
