@@ -94,3 +94,15 @@ has_none() { # TRACE...
 	trace space "$o" '"origin":{"namespace":"n","name":"boot","uid":"7"}'
 	has_none space
 }
+
+@test "recordings of the kernel: one order on one machine" {
+	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+	local perf="$WAYMARK_CORPUS/perf.data/quipper/perf.data.remmap-3.2" n
+	[ -f "$perf" ] || skip "not in the corpus: $perf"
+	cp "$perf" other
+	n=$("$waymark" print "$perf" 2>/dev/null | wc -l)
+	[ "$("$waymark" print "$perf" other 2>/dev/null | wc -l)" = $((2 * n)) ]
+	trace epoch 'freq = 1000; offset_s = 7; absolute = true;'
+	run -1 "$waymark" print "$perf" epoch
+	[[ $output == *"unrelated origins"* ]]
+}

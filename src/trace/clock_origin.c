@@ -19,7 +19,10 @@ static const char *host_of(const struct wm_trace *t)
 	return host ? host : "";
 }
 
-/* Clocks of recorders that name no origin are clocks of the kernel: of this name, on this host. */
+/*
+ * Clocks without an origin are those of the kernel's recorders, which usually count from its start.
+ * They are unrelated when they are known to be of two machines.
+ */
 static bool is_related(const struct wm_trace *ta, const struct wm_trace_clock *a,
 		       const struct wm_trace *tb, const struct wm_trace_clock *b)
 {
@@ -29,7 +32,8 @@ static bool is_related(const struct wm_trace *ta, const struct wm_trace_clock *a
 		return true;
 	if (x && y)
 		return !strcmp(x, y);
-	return !x && !y && !strcmp(a->name, b->name) && !strcmp(host_of(ta), host_of(tb));
+	return !x && !y &&
+	       (!host_of(ta)[0] || !host_of(tb)[0] || !strcmp(host_of(ta), host_of(tb)));
 }
 
 bool wm_origins_differ(struct wm_trace *const *traces, uint32_t nr_traces,

@@ -74,7 +74,7 @@ struct wm_trace_clock {
 	bool is_shown_raw;
 	/*
 	 * What it counts from: clocks with equal texts have the same origin. NULL: 1970 if
-	 * is_epoch, else the origin of the kernel's clock of this name.
+	 * is_epoch, else the origin of the kernel's clocks.
 	 */
 	const char *origin;
 };
