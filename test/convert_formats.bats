@@ -220,6 +220,17 @@ script() { # FILE: prints perf script's output
 	perf script -i "$1" 2>/dev/null
 }
 
+@test "call chains of tracepoints that trace.dat cannot hold are counted" {
+	perf_record -N -q -g -e syscalls:sys_enter_openat -o p.data ls / >/dev/null 2>err ||
+		skip "perf may not record tracepoints here: $(head -1 err)"
+	n=$("$waymark" print p.data | wc -l)
+	run -5 "$waymark" convert p.data out.dat
+	[[ $output == *"$n events written to trace.dat without call chains"* ]]
+	[ "$("$waymark" print out.dat | wc -l)" = "$n" ]
+	perf_record -N -q -e syscalls:sys_enter_openat -o p.data ls / >/dev/null
+	run -0 "$waymark" convert --force p.data out.dat
+}
+
 @test "perf.data to perf.data: perf script prints the same, also for a part" {
 	corpus '^perf' perf.data/quipper/perf.data.callgraph-3.4 \
 		perf.data/quipper/perf.data.lost_samples-4.4 \

@@ -272,6 +272,19 @@ static int tracedat_export_add(struct wm_tdx *d, const struct wm_tdx_event *what
 	return 0;
 }
 
+/* Returns whether the event has callers, or a copy of the stack to find them. */
+static bool has_chain(const struct wm_event *e)
+{
+	static const char *const names[] = {"callchain", "stack_user"};
+	struct wm_part_range part = e->parts[WM_PART_STREAM_CONTEXT];
+
+	for (uint32_t i = part.at; i < part.end; i = e->items[i].next)
+		for (size_t k = 0; e->items[i].count && k < sizeof(names) / sizeof(names[0]); k++)
+			if (e->items[i].member->name && !strcmp(e->items[i].member->name, names[k]))
+				return true;
+	return false;
+}
+
 static int tracedat_export_event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_tdx *d = x->own;
@@ -286,6 +299,8 @@ static int tracedat_export_event(struct wm_export *x, uint32_t trace, const stru
 		return 0;
 	}
 	note_name(d, trace, e);
+	if (what->how != WM_TDX_MADE && has_chain(e))
+		wm_export_reduce(x, "call chains, which its kernel events do not have", 1);
 	return tracedat_export_add(d, what, e);
 }
 
