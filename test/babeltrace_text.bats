@@ -140,6 +140,7 @@ same_with() { # TRACE OPTION...: babeltrace2 prints the same with these options
 	done
 	run -2 "$waymark" print --names=all $t
 	run -2 "$waymark" print --jsonl --clock-date $t
+	run -2 "$waymark" print --follow --stream-intersection $t
 	python3 "$WAYMARK_SOURCE/test/data/clock_ctf.py" apart 'freq = 1;' 'freq = 1;'
 	run -1 "$waymark" print --clock-force-correlate --stream-intersection apart
 	[[ $output == *"have no times"* ]]

@@ -30,6 +30,11 @@ static int choose_format(struct wm_print_values *v)
 		wm_say("print: --limit and --tail cannot be combined");
 		return WM_EXIT_USAGE;
 	}
+	if (v->follow && v->intersection) {
+		wm_say("print: --follow and --stream-intersection cannot be combined: the streams "
+		       "have no ends yet");
+		return WM_EXIT_USAGE;
+	}
 	if (v->follow && (v->tail || v->format == WM_VIEW_JSON || v->json)) {
 		wm_say("print: --follow never ends: it cannot be combined with --tail or --json; "
 		       "use --jsonl");
