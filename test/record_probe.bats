@@ -166,6 +166,51 @@ same_in_babeltrace() {
 	done
 }
 
+@test "parameters of a function that begins with code inlined into it; bit fields of all compilers and DWARF versions" {
+	need_x86
+	local cc
+	cat >fields.c <<-'EOF'
+	#include <stdio.h>
+	struct bits { unsigned a : 3, b : 7; int c : 9; unsigned long d : 40; unsigned char e : 2; };
+	struct __attribute__((packed)) packed { unsigned a : 5, b : 30, c : 6; unsigned long d : 45; };
+	static inline int inner(int k) { return k * 5; }
+	__attribute__((noinline)) int outer(int j, int k) { return inner(j) + k; }
+	__attribute__((noinline)) int both(struct bits *x, struct packed *y)
+	{
+		__asm__ volatile("" : "+r"(x), "+r"(y));
+		return x->a + (int)y->b;
+	}
+	int main(void)
+	{
+		struct bits x = {5, 77, 100, 0x123456789a, 2};
+		struct packed y = {21, 0x2aaaaaab, 33, 0x123456789ab};
+		return printf("%d\n", outer(3, 1000) + both(&x, &y)) < 0;
+	}
+	EOF
+	for cc in "gcc -O0" "gcc -O2" "clang -O0" "clang -O1" "clang -O2"; do
+		command -v ${cc% *} >/dev/null || continue
+		for version in 4 5; do
+			echo "# $cc -gdwarf-$version"
+			$cc -gdwarf-$version fields.c -o fields
+			rm -rf t
+			record -e 'uprobe:./fields:outer(j, k)' \
+				-e 'uprobe:./fields:both(x->a, b=x->b, c=x->c, d=x->d, e=x->e)' \
+				-e 'uprobe:./fields:both(y->a, b=y->b, c=y->c, d=y->d)' -- ./fields
+			fields t >text
+			grep "outer.* j = 3, k = 1000 }" text
+			grep "both.* a = 5, b = 77, c = 100, d = 78187493530, e = 2 }" text
+			grep "both.* a = 21, b = 715827883, c = 33, d = 1250999896491 }" text
+		done
+	done
+	# A line of the inlined function: its own parameter.
+	! command -v clang || {
+		clang -O2 -g fields.c -o fields
+		rm -rf t
+		record -e 'uprobe:./fields:fields.c:4(k)' -- ./fields
+		fields t | grep "fields.c:4.* k = 3 }"
+	}
+}
+
 @test "C++: names as written, this, references, arguments on the stack" {
 	need_x86
 	cat >cage.cc <<-'END'

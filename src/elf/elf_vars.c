@@ -83,28 +83,49 @@ unsigned wm_dwarf_address_bytes(Dwarf_Die *of)
 	return dwarf_diecu(of, &unit, &bytes, NULL) && bytes == 4 ? 4 : 8;
 }
 
+/*
+ * The scopes around an address as the code is nested: blocks and inlined calls, their function, its
+ * unit. dwarf_getscopes() leaves this order at the first inlined call: there it goes on with what
+ * surrounds the inlined function's definition, and the function that has the code is not among its
+ * scopes. Sets `ret_scopes` to memory to free() and `ret_function` to the function's index. Returns
+ * the number of scopes; 0: no function contains the address.
+ */
+static int vars_nesting(struct wm_elf_vars *v, uint64_t address, Dwarf_Die **ret_scopes,
+			int *ret_function)
+{
+	Dwarf_Die *innermost = NULL, *scopes = NULL;
+	int nr = 0;
+
+	if (!wm_dwarf_file_unit(&v->file, address))
+		return 0;
+	if (dwarf_getscopes(&v->file.last, address, &innermost) > 0)
+		nr = dwarf_getscopes_die(&innermost[0], &scopes);
+	free(innermost);
+	for (int i = 0; i < nr; i++) {
+		Dwarf_Addr low;
+
+		if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram ||
+		    dwarf_haspc(&scopes[i], address) != 1 || dwarf_entrypc(&scopes[i], &low) != 0)
+			continue;
+		*ret_scopes = scopes;
+		*ret_function = i;
+		return nr;
+	}
+	free(scopes);
+	return 0;
+}
+
 /* Finds the function, not an inlined one, that contains an address. */
 static bool elf_vars_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 {
-	Dwarf_Die *scopes = NULL;
-	bool found = false;
-	int nr;
+	Dwarf_Die *scopes;
+	int at;
 
-	if (!wm_dwarf_file_unit(&v->file, address))
+	if (!vars_nesting(v, address, &scopes, &at))
 		return false;
-	nr = dwarf_getscopes(&v->file.last, address, &scopes);
-	for (int i = 0; i < nr && !found; i++) {
-		Dwarf_Addr low;
-
-		/* The abstract DIE of an inlined function has no code. */
-		found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
-			dwarf_haspc(&scopes[i], address) == 1 &&
-			dwarf_entrypc(&scopes[i], &low) == 0;
-		if (found)
-			*ret = scopes[i];
-	}
+	*ret = scopes[at];
 	free(scopes);
-	return found;
+	return true;
 }
 
 /* ---- types --------------------------------------------------------------------------- */
@@ -191,17 +212,49 @@ static bool vars_step(struct wm_elf_value *v, int64_t offset)
 	return true;
 }
 
-static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v)
+/*
+ * The first bit of a bit field, counted from the place of `member`. DWARF before version 4 counts
+ * from the highest bit of a storage unit; clang, and gcc with -gdwarf-4, still write that.
+ */
+static bool vars_first_bit(Dwarf_Die *member, unsigned bits, unsigned type_bytes, int *ret)
 {
-	uint32_t bits = vars_number_of(member, DW_AT_bit_size), at;
-	int bytes = dwarf_bytesize(type);
+	unsigned unit = vars_number_of(member, DW_AT_byte_size);
 
-	if (!bits || bytes < 1 || bytes > 8 || !dwarf_hasattr(member, DW_AT_data_bit_offset))
-		return;
-	at = vars_number_of(member, DW_AT_data_bit_offset);
+	if (dwarf_hasattr(member, DW_AT_data_bit_offset)) {
+		*ret = (int)vars_number_of(member, DW_AT_data_bit_offset);
+		return true;
+	}
+	*ret =
+	    (int)(8 * (unit ? unit : type_bytes) - bits - vars_number_of(member, DW_AT_bit_offset));
+	return dwarf_hasattr(member, DW_AT_bit_offset);
+}
+
+/*
+ * Chooses the number to load, which has to contain the whole bit field: in a packed structure it
+ * may begin in one number of its type and end in the next. Returns false when 8 bytes are too few.
+ */
+static bool take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v)
+{
+	unsigned bits = vars_number_of(member, DW_AT_bit_size), bytes, shift;
+	int type_bytes = dwarf_bytesize(type), at;
+
+	if (!dwarf_hasattr(member, DW_AT_bit_size))
+		return true;
+	if (!bits || type_bytes < 1 || type_bytes > 8 ||
+	    !vars_first_bit(member, bits, (unsigned)type_bytes, &at) || at < 0)
+		return false;
+	bytes = (unsigned)type_bytes;
+	shift = (unsigned)at % (8 * bytes);
+	if (shift + bits > 8 * bytes) {
+		shift = (unsigned)at % 8;
+		while (bytes < 8 && shift + bits > 8 * bytes)
+			bytes *= 2;
+	}
 	v->nr_bits = bits;
-	v->bit_offset = at % (8u * (unsigned)bytes);
-	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
+	v->bit_offset = shift;
+	v->bytes = bytes;
+	v->offset[v->nr_steps - 1] += ((unsigned)at - shift) / 8;
+	return shift + bits <= 8 * bytes;
 }
 
 /*
@@ -281,7 +334,9 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 	v->offset[v->nr_steps - 1] += (int64_t)search.offset;
 	if (!wm_dwarf_bare_type(&search.found, type))
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it has no type");
-	take_bits(&search.found, type, v);
+	if (!take_bits(&search.found, type, v))
+		return vars_refuse(diag, -EOPNOTSUPP, path,
+				   "it is a bit field that no number of 8 bytes contains");
 	return 0;
 }
 
@@ -376,6 +431,20 @@ static bool is_entry(Dwarf_Die *function, uint64_t address)
 	return dwarf_entrypc(function, &entry) == 0 && entry == address;
 }
 
+/* Whether the variable is a parameter of the function itself, not of one inlined into it. */
+static bool has_parameter(Dwarf_Die *function, Dwarf_Die *variable)
+{
+	Dwarf_Die child;
+
+	if (dwarf_tag(variable) != DW_TAG_formal_parameter || dwarf_child(function, &child) != 0)
+		return false;
+	do {
+		if (dwarf_dieoffset(&child) == dwarf_dieoffset(variable))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
 static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
 		      struct wm_elf_value *ret, const char **why)
 {
@@ -386,15 +455,31 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 	/*
 	 * The function itself writes to that memory, so at its first instruction it is not set yet.
 	 */
-	if (known && is_entry(&function, address) &&
-	    dwarf_tag(variable) == DW_TAG_formal_parameter &&
+	if (known && is_entry(&function, address) && has_parameter(&function, variable) &&
 	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))
 		err = wm_dwarf_argument(&function, variable, ret, why);
 	return err;
 }
 
-static int find_variable(struct wm_elf_vars *v, uint64_t address, const char *name, Dwarf_Die *ret,
-			 struct wm_diag *diag)
+/* Looks in the scopes of the function itself, without those of functions inlined into it. */
+static bool vars_of_function(struct wm_elf_vars *v, uint64_t address, const char *name,
+			     Dwarf_Die *ret)
+{
+	Dwarf_Die *scopes;
+	int at, nr = vars_nesting(v, address, &scopes, &at), begin = at;
+	bool found;
+
+	if (!nr)
+		return false;
+	while (begin > 0 && dwarf_tag(&scopes[begin - 1]) != DW_TAG_inlined_subroutine)
+		begin--;
+	found = dwarf_getscopevar(scopes + begin, at + 1 - begin, name, 0, NULL, 0, 0, ret) >= 0;
+	free(scopes);
+	return found;
+}
+
+static int find_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+			 const char *name, Dwarf_Die *ret, struct wm_diag *diag)
 {
 	Dwarf_Die *scopes = NULL;
 	int nr, err = 0;
@@ -402,6 +487,8 @@ static int find_variable(struct wm_elf_vars *v, uint64_t address, const char *na
 	if (!wm_dwarf_file_unit(&v->file, address))
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "'%.60s': no debug information for this address", name);
+	if (scope == WM_ELF_SCOPE_FUNCTION && vars_of_function(v, address, name, ret))
+		return 0;
 	nr = dwarf_getscopes(&v->file.last, address, &scopes);
 	if (nr <= 0 || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
 		err = not_there(scopes, nr, name, diag);
@@ -409,13 +496,14 @@ static int find_variable(struct wm_elf_vars *v, uint64_t address, const char *na
 	return err;
 }
 
-int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
-		     struct wm_elf_value *ret, struct wm_diag *diag)
+int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		     const char *path, struct wm_elf_value *ret, struct wm_diag *diag)
 {
 	size_t n = strcspn(path, ".-[");
 	const char *why = "it has no type";
 	struct wm_elf_value value;
 	Dwarf_Die variable, type;
+	uint32_t bit_bytes;
 	char name[128];
 	int err;
 
@@ -423,7 +511,7 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 		return vars_refuse(diag, -EINVAL, path, "this is not a name");
 	memcpy(name, path, n);
 	name[n] = '\0';
-	err = find_variable(v, address, name, &variable, diag);
+	err = find_variable(v, address, scope, name, &variable, diag);
 	if (err)
 		return err;
 	err = vars_place(v, &variable, address, &value, &why);
@@ -432,6 +520,7 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	err = take_parts(&value, &type, path + n, path, diag);
 	if (err)
 		return err;
+	bit_bytes = value.bytes;
 	if (!vars_describe(&type, &value))
 		return vars_refuse(
 		    diag, -EOPNOTSUPP, path,
@@ -439,6 +528,8 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 		    "name a member or an element, or fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
+	if (value.nr_bits)
+		value.bytes = bit_bytes;
 	*ret = value;
 	return 0;
 }

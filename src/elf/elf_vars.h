@@ -46,10 +46,19 @@ struct wm_elf_value {
 	unsigned nr_steps;
 	int64_t offset[WM_ELF_VALUE_DEPTH];
 	enum wm_elf_value_kind kind;
-	uint32_t bytes;    /* size of one element */
+	uint32_t bytes;    /* size of one element, or of the number that has a bit field */
 	uint32_t elements; /* number of elements of an array; 0: not an array */
 	/* Position and width of a bit field in `bytes`; nr_bits 0: not a bit field. */
 	uint32_t bit_offset, nr_bits;
+};
+
+/*
+ * What a name means at an address that is in code of an inlined function: when the user named the
+ * function that contains the address, its own parameters and variables come first.
+ */
+enum wm_elf_scope {
+	WM_ELF_SCOPE_INNERMOST, /* the address was found by a line */
+	WM_ELF_SCOPE_FUNCTION,
 };
 
 struct wm_elf_vars;
@@ -63,8 +72,8 @@ void wm_elf_vars_close(struct wm_elf_vars *v); /* accepts NULL */
  * -ENOENT: no such name in scope; -EOPNOTSUPP: it has no location at that address, or is not a
  * single value. Both errors come with a sentence.
  */
-int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
-		     struct wm_elf_value *ret, struct wm_diag *diag);
+int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		     const char *path, struct wm_elf_value *ret, struct wm_diag *diag);
 
 /* Finds the type that the function at an address returns. -ENOENT: not known, or void. */
 int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);

@@ -105,7 +105,8 @@ static void test_parameters(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wm_elf_value v;
 
-		if (wm_elf_vars_find(w.vars, w.function->address, rows[i].path, &v, &w.diag))
+		if (wm_elf_vars_find(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION,
+				     rows[i].path, &v, &w.diag))
 			fail_msg("%s: %s", rows[i].path, w.diag.sentence);
 		assert_int_equal(v.kind, rows[i].kind);
 		assert_int_equal(v.bytes, rows[i].bytes);
@@ -150,7 +151,8 @@ static void test_refused(void **state)
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wm_elf_value v;
-		int err = wm_elf_vars_find(w.vars, w.function->address, rows[i].path, &v, &w.diag);
+		int err = wm_elf_vars_find(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION,
+					   rows[i].path, &v, &w.diag);
 
 		if (!strstr(w.diag.sentence, rows[i].word) || err != rows[i].err)
 			print_message("%s: %d %s\n", rows[i].path, err, w.diag.sentence);

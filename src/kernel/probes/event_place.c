@@ -63,6 +63,7 @@ static int event_place_fetch(const struct wm_event_place *p, struct wm_event_fil
 	struct wm_probe_site site = {.address = spot->address + spot->offset,
 				     .offset = def->offset,
 				     .returns = def->family == WM_FAMILY_URETPROBE,
+				     .by_line = spot->line,
 				     .narrow = b->elf->narrow};
 	const struct wm_probe_scope scope = {.probe = def->name,
 					     .returns = site.returns,

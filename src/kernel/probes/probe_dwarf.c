@@ -116,7 +116,9 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "'%.80s': only $retval is available at a function's return",
 				   name);
-	err = wm_elf_vars_find(site->vars, site->address, name, &value, diag);
+	err = wm_elf_vars_find(site->vars, site->address,
+			       site->by_line ? WM_ELF_SCOPE_INNERMOST : WM_ELF_SCOPE_FUNCTION, name,
+			       &value, diag);
 	return err ? err : probe_dwarf_convert(site, &value, name, ret, diag);
 }
 

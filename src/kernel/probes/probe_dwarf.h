@@ -14,7 +14,8 @@ struct wm_probe_site {
 	struct wm_elf_vars *vars;
 	uint64_t address, offset; /* address in memory, and offset in the file */
 	bool returns;
-	bool narrow; /* i386 code */
+	bool by_line; /* named by a line of source, not by a function or an address */
+	bool narrow;  /* i386 code */
 };
 
 /*
