@@ -87,8 +87,8 @@ static const struct wm_option options[] = {
     WM_RECORD_PROCESSES("record running processes"),
     WM_RECORD_THREADS("record running threads, without the threads and processes they start"),
     WM_RECORD_CPUS("record only events on these CPUs, '0-3,8'"),
-    WM_RECORD_ALL(
-	"record every process that contains the runtime, including those that start later"),
+    WM_RECORD_ALL("record all processes, also those that start later: their kernel events and "
+		  "samples, and the events of programs with the runtime"),
     WM_OPTION_HEADING("Output and buffers"),
     {.name = "output",
      .letter = 'o',
