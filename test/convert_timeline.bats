@@ -210,12 +210,12 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	decode out.pftrace | grep -q clock_snapshot
 }
 
-@test "a large output is split into parts in order of time, each readable alone" {
+@test "a large output is split into parts in time order, each readable alone" {
 	need_corpus
 	trace=$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel
 	waymark print --format=jsonl "$trace" >wanted.jsonl
 	run -0 waymark convert --split-size 500K "$trace" out.json
-	[[ $output == *"'out.json' would be too large for its readers: wrote "*" files, in order of time"* ]]
+	[[ $output == *"'out.json' would be too large for its readers: wrote "*" files, in time order"* ]]
 	[ ! -e out.json ] && [ -e out.1.json ] && [ -e out.3.json ] || false
 	! ls -- *.part 2>/dev/null || false
 	python3 "$check" chrome wanted.jsonl out.*.json

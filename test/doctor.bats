@@ -37,7 +37,7 @@ works() {
 	    assert c["group"] + ":" in text
 	    assert c["works"] != "yes" or "cure" not in c, c
 	    if "cure" in c:
-	        assert plain("cure: " + c["cure"]) in text, c
+	        assert plain("fix: " + c["cure"]) in text, c
 	END
 }
 

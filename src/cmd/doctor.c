@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - waymark doctor: tests what works on this machine, and prints reasons and cures. */
+/* doctor.c - waymark doctor: tests what works on this machine, and prints reasons and fixes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void cmd_doctor_print_text(const struct wm_check *checks, size_t nr)
 		wm_say_clean(stdout, c->detail);
 		if (*c->cure) {
 			(void)printf("\n%*s", width + 12, "");
-			(void)printf("cure: ");
+			(void)printf("fix: ");
 			wm_say_clean(stdout, c->cure);
 		}
 		(void)printf("\n");
@@ -96,7 +96,7 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_doctor = {
     .name = "doctor",
-    .summary = "test what waymark can do on this machine; print reasons and cures",
+    .summary = "test what waymark can do on this machine; print reasons and fixes",
     .synopsis = "[--json]",
     .details = "Each capability is tested with the permissions of the current user; root may "
 	       "have\nmore. The tests change nothing.",

@@ -11,7 +11,7 @@
 #include "base/option.h"
 #include "control/recorder.h"
 
-/* The argument of one -e or -x, and its options; the texts point into argv. */
+/* The argument of one -e or -x, and its options; the strings point into argv. */
 struct wm_listed_event {
 	const char *names;  /* NULL: the options given before any -e */
 	const char *filter; /* NULL: none */

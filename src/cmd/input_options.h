@@ -29,7 +29,7 @@ struct wm_asked {
 #define WM_ASKED_INPUT(type, member)                                                               \
 	{                                                                                          \
 		.name = "input", .letter = 'i', .argument = "TRACE",                               \
-		.help = "read this trace, too; traces are merged by time",                         \
+		.help = "read this trace, too; traces are merged by timestamp",                    \
 		WM_ASKED_CALL(type, member, wm_asked_on_input)                                     \
 	}
 

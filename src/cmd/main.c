@@ -120,7 +120,7 @@ static int run_verb(const struct wm_verb *verb, int argc, char **argv)
 
 static void on_file_too_large(int signo)
 {
-	(void)signo; /* nothing to do: write(2) fails with EFBIG, which is reported */
+	(void)signo; /* nothing to do: write(2) fails with EFBIG, and a message says so */
 }
 
 /*

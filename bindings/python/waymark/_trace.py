@@ -195,7 +195,7 @@ class Trace(Closing):
         return _Reader(self, o)
 
     def events(self, *globs, **options):
-        """An iterator over events, in order of time.
+        """An iterator over events, in time order.
 
         globs: names, as for `waymark print -e`; default: all. Options: filter, an
         expression as for --filter; begin and end, times in ns, without the end itself;
@@ -243,5 +243,5 @@ class Trace(Closing):
 
 
 def open(*paths):
-    """Opens files and folders of any supported format; several are merged on their clocks."""
+    """Opens files and folders of any supported format; several are merged by timestamp."""
     return Trace(paths)

@@ -137,7 +137,7 @@ static const struct wm_option options[] = {
 const struct wm_verb wm_cmd_print = {
     .name = "print",
     .alias = "script",
-    .summary = "print the events of traces in order of time",
+    .summary = "print the events of traces in time order",
     .synopsis =
 	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
     .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"

@@ -28,7 +28,7 @@ struct wm_stat_stream {
 	struct wm_stat_out out;
 	uint64_t start_ns,
 	    /*
-	     * begin of the interval shown: of this run, or with --by of all runs; in the future
+	     * start of the interval shown: of this run, or with --by of all runs; in the future
 	     * during -D
 	     */
 	    shown_ns;

@@ -86,7 +86,7 @@ static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 		before->kallsyms = NULL;
 		before->kallsyms_bytes = 0;
 	} else if (wm_kernel_symbols_read(&t->kallsyms, &t->kallsyms_bytes)) {
-		/* addresses of the kernel have no names, which is reported */
+		/* addresses of the kernel have no names; a message says so */
 		t->kallsyms = NULL;
 	}
 }

@@ -245,7 +245,7 @@ static void filter(struct wm_browse *b, uint32_t column, bool whole, const char 
 		b->err = err;
 }
 
-/* Asks for a filter: "comm:ls", or a text that any column may contain. */
+/* Asks for a filter: "comm:ls", or a string that any column may contain. */
 static void filter_by_text(struct wm_browse *b, int how)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -483,7 +483,7 @@ static const struct action actions[] = {
     {{'N'}, "N", "the previous match", browse_keys_find, -1},
     {{'f'},
      "f",
-     "show only rows with a text; COLUMN:TEXT for one column (comm, dso, sym)",
+     "show only rows that contain a string; COLUMN:STRING for one column (comm, dso, sym)",
      filter_by_text},
     {{'d'}, "d", "show only rows of this row's program or library", zoom, ZOOM_OBJECT},
     {{'t'}, "t", "show only rows of this row's thread, or command", zoom, ZOOM_THREAD},
