@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.c - spans record operations with a begin and an end. A scope ends with its block; a begin
- * and an end are paired by an id, across functions and threads; a span records the id of its
- * parent.
+ * span.c - spans record operations with a start and an end. A scope ends with its block; a begin
+ * event and an end event are paired by an id, across functions and threads; a span records the id
+ * of its parent.
  *
  *   waymark record -o /tmp/span -- ./span
  */

@@ -104,7 +104,7 @@ gone() {
 		record) [ "$status" -eq 137 ] && waymark info t || false ;;
 		stat) [ "$status" -eq 137 ] && grep -q ' s elapsed' out || false ;;
 		stream) [ "$status" -eq 137 ] && grep -q ' 0 lost' out || false ;;
-		top) [ "$status" -eq 4 ] && grep -q '^Seconds  Events/s' out || false ;; # no event matched, which is reported
+		top) [ "$status" -eq 4 ] && grep -q '^Seconds  Events/s' out || false ;; # no event matched; a message says so
 		esac
 	done
 }

@@ -129,7 +129,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 }
 
 @test "an event behind the end of its packet is told" {
-	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns after the begin
+	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns after the start
 	told seeds/ctf-1.8/large 0 "ns after its end"
 }
 

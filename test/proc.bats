@@ -33,7 +33,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Prints the values of a field, one per line, in order of time.
+# Prints the values of a field, one per line, in time order.
 values() { # TRACE EVENT FIELD [FILTER]
 	waymark print --jsonl -e "$2" --filter "${4:-1}" "$1" |
 		python3 -c 'import json, sys
@@ -41,7 +41,7 @@ for line in sys.stdin:
     print(json.loads(line)["fields"][sys.argv[1]])' "$3"
 }
 
-# On a busy machine a reading may be missed, which is reported and changes the exit status.
+# On a busy machine a reading may be missed; a message says so, and the exit status changes.
 complete_but_for_late() { "$@" || [ $? -eq 5 ]; }
 
 count_of() { waymark print --jsonl -e "$2" "$1" | wc -l; }
@@ -113,7 +113,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
     assert not seen[name] - {"sh", "sleep", "head", "waymark"}, seen'
 }
 
-@test "counters and the program's events are in one trace, in order of time" {
+@test "counters and the program's events are in one trace, in time order" {
 	waymark record -q -e 'hello:*' -e proc:vmstat --every 20ms -o t -- \
 		"$WAYMARK_BUILD/examples/hello"
 	complete_but_for_late waymark print t >lines

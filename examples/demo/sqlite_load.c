@@ -4,7 +4,7 @@
  * database. Creates tables, fills them in bulk, builds an index, then queries them by index and by
  * full scan from several threads while another thread writes.
  *
- * Each SQL statement is a span: its begin has the SQL, its end the number of
+ * Each SQL statement is a span: its begin event has the SQL, its end event the number of
  * rows and the result. Each stage of the work is a span around them.
  *
  *   sqlite_load FILE [ORDERS [QUERIES]]

@@ -236,7 +236,7 @@ struct waymark_module {
 	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
 	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
 	void (*put_chars)(void);  /* (to, string, bytes) -> end; pads with NUL */
-	/* (enum waymark_span_op, tag: the event of the end, the event of the begin) */
+	/* (enum waymark_span_op, tag: the end event, the begin event) */
 	void (*span)(void);
 	void (*spare[1])(void);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * read.h - reads the traces of any tracer: CTF 1.8 and 2 (LTTng, waymark, barectf...), perf.data,
- * trace.dat; one or several, merged by time. Link libwaymark:
+ * trace.dat; one or several, merged by timestamp. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
  *   struct waymark_error error = WAYMARK_INIT(error);
@@ -88,7 +88,7 @@ template <class T> inline T waymark_sized_()
 struct waymark_error {
 	size_t size;
 	int code;        /* positive errno; 0: no error */
-	/* column, from 1, in a text that the caller passed (a filter, a name); 0: none. */
+	/* column, from 1, in a string that the caller passed (a filter, a name); 0: none. */
 	uint32_t column;
 	char text[512];  /* a sentence without a newline */
 };
@@ -273,10 +273,10 @@ enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymar
 /* --- reading -------------------------------------------------------------------------------- */
 
 #define WAYMARK_READ_META      1u /* also read events about the recording */
-/* Read packet by packet: faster, for callers that do not need the order of time. */
+/* Read packet by packet: faster, for callers that do not need time order. */
 #define WAYMARK_READ_UNORDERED 2u
 
-/* If all members except the size are 0: all events, in order of time. */
+/* If all members except the size are 0: all events, in time order. */
 struct waymark_options {
 	size_t size;
 	/* Globs of event names, as for `waymark print -e`; none: all events. */
@@ -350,7 +350,7 @@ enum waymark_column_kind {
 
 /*
  * Creates one column for each name: a field, or "$time" (ns), "$cpu", "$pid", "$tid", "$type" and
- * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once; that of texts
+ * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once; that of strings
  * grows with them. The names are not needed after this call. `kinds` may be NULL: AUTO for all.
  * Returns 0 or -errno; -ENOENT when no selected event type has the field; -EINVAL also for more
  * than 4096 columns or 2^26 rows, or for none.
@@ -376,7 +376,7 @@ enum waymark_column_kind waymark_column_kind(const struct waymark_columns *colum
  * text. The values change with each fill. NULL, here and below: there is no such column.
  */
 const void *waymark_column_data(const struct waymark_columns *columns, uint32_t i);
-/* One byte per row: 1, or 0 when the row has no value; a number is 0 then, and a text empty. */
+/* One byte per row: 1, or 0 when the row has no value: a number is then 0, a string empty. */
 const unsigned char *waymark_column_valid(const struct waymark_columns *columns, uint32_t i);
 
 /* For TEXT: the bytes of all rows, one after the other. The pointer may change with each fill. */

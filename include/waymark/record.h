@@ -212,7 +212,7 @@ int waymark_record_loss(const struct waymark_recording *recording, uint32_t i,
 /* --- reading while recording ----------------------------------------------------------------- */
 
 /*
- * For a recording without a folder: returns 1 and the next event, in order of time; 0: the
+ * For a recording without a folder: returns 1 and the next event, in time order; 0: the
  * recording is over and all events were returned; -EAGAIN: no event within that many milliseconds
  * (-1: no limit); -errno. The event, with its type and fields, lives until the next call.
  *

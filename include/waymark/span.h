@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.h - spans: operations with a begin and an end.
+ * span.h - spans: operations with a start and an end.
  *
  * 1. A scope. From here to the end of the enclosing block, however it is left:
  *
@@ -25,8 +25,8 @@
  *    trace_span_current(), or the id of another begin. An id of 0 means "was
  *    off when it began"; then its end records nothing.
  *
- * 3. One record with begin and duration, half the size of the other two; it takes
- *    about the time of a begin and an end (those are the fastest, a scope is the
+ * 3. One record with start and duration, half the size of the other two; it takes
+ *    about the time of a begin event and an end event (those are the fastest, a scope is the
  *    slowest), and is written when it ends. It is a typed event with its own
  *    declaration at file scope:
  *

@@ -27,7 +27,7 @@ struct folding {
 	uint32_t *order; /* nodes by parent, in descending order of weight */
 };
 
-/* Returns the begin of the weight in "a;b;c 12"; NULL when the line is malformed. */
+/* Returns the start of the weight in "a;b;c 12"; NULL when the line is malformed. */
 static const char *folded_weight_of(const char *line, size_t bytes, uint64_t *ret)
 {
 	size_t at = bytes;

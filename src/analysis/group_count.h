@@ -21,7 +21,7 @@
 
 #define WM_APART_PARTS_MAX 8u
 #define WM_APART_TEXT_BYTES                                                                        \
-	64u /* size of a text in a key, including the NUL: longer texts are truncated */
+	64u /* size of a string in a key, including the NUL: longer ones are truncated */
 #define WM_APART_KEYS_MAX 16384u /* limit of keys per event type */
 
 struct wm_apart_part {

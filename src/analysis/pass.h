@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass.h - reads traces once, in order of time, for any number of analyses.
+ * pass.h - reads traces once, in time order, for any number of analyses.
  *
  * All events that describe threads, names or memory are read, whatever is
  * selected, so that a profile of one second in the middle has all names. The

@@ -2,7 +2,7 @@
 /*
  * pass_parts.c - a walk on several threads: each has a period of time and its
  * own pass, which first learns the state before its period. Then the parts are
- * joined in order of time, starting with the caller's pass. Names, modules and
+ * joined in time order, starting with the caller's pass. Names, modules and
  * everything else that is numbered get the same numbers as in a single walk, so
  * results are equal to the byte.
  *

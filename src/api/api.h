@@ -60,7 +60,7 @@ struct waymark_reader {
 	int64_t begin_ns, end_ns;
 	bool unordered;
 	uint32_t share, nr_shares;
-	struct wm_merge *merge; /* for a reader in order of time */
+	struct wm_merge *merge; /* for a reader in time order */
 	struct wm_api_walk walk;
 	struct waymark_event event; /* ordered: the last event returned */
 	int err;                    /* error returned by all calls until waymark_seek() */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - returns events for <waymark/read.h>: merged by time, or packet by
+ * reader.c - returns events for <waymark/read.h>: merged by timestamp, or packet by
  * packet in no order. An event is copied to the installed structure; its values
  * remain in the decoder.
  */

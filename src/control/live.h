@@ -11,12 +11,12 @@
  *                                  reply is WM_REPORT_LOOKED (or, at the end, DONE)
  *     wm_live_take(live, &report)  begins a batch; 1: wm_live_trace() is another
  *                                  one, types must be bound again
- *       wm_live_next() ...         its events, in order of time; 0: end of batch.
+ *       wm_live_next() ...         its events, in time order; 0: end of batch.
  *                                  Events not selected are counted as skipped
  *   wm_live_destroy()
  *
  * A batch has all events up to a moment at which the recorder had written
- * everything, so the batches are in order of time. Events that arrived too late for their batch are
+ * everything, so the batches are in time order. Events that arrived too late for their batch are
  * returned with the next one and counted.
  *
  * Memory does not grow with time, because data is freed as soon as it is read. When the reader is

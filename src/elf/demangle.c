@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.c - see demangle.h. A short name can demangle to a text of exponential length. libiberty
- * passes the text to demangle_take() in pieces; when it becomes too long, demangle_take() leaves
- * libiberty by longjmp(). That is safe, because libiberty keeps all its data on the stack in this
- * mode.
+ * demangle.c - see demangle.h. A short name can demangle to a string of exponential length.
+ * libiberty passes the text to demangle_take() in pieces; when it becomes too long, demangle_take()
+ * leaves libiberty by longjmp(). That is safe, because libiberty keeps all its data on the stack in
+ * this mode.
  */
 #include "elf/demangle.h"
 

@@ -219,7 +219,7 @@ static int filter_lex_char(struct wm_lexer *x, struct wm_token *t)
 	return 0;
 }
 
-/* The bytes of a string, before they become a text or a pattern. */
+/* The bytes of a string literal, before they become a string or a pattern. */
 struct quoted {
 	uint32_t nr;
 	char bytes[WM_FILTER_TEXT_MAX];
@@ -250,7 +250,7 @@ static uint32_t filter_lex_set_end(const struct quoted *q, uint32_t i)
 
 /*
  * Writes the bytes as a pattern of base/glob.h, where a backslash escapes outside of sets but not
- * inside. Bytes without a special one become a text instead.
+ * inside. Bytes without a special one become a string instead.
  */
 static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_token *t)
 {

@@ -45,7 +45,7 @@ struct wm_exporter_ops {
 	int (*open)(struct wm_export *x, struct wm_diag *diag);
 
 	/*
-	 * Receives the events of all traces in order of time; `trace` is the index of its trace. 0
+	 * Receives the events of all traces in time order; `trace` is the index of its trace. 0
 	 * or -errno.
 	 */
 	int (*event)(struct wm_export *x, uint32_t trace, const struct wm_event *e);

@@ -116,7 +116,7 @@ static uint32_t kernel_record_place(struct making *x, const struct wm_kfield *f,
 }
 
 /*
- * Writes a text or bytes. A text in a dynamic or tail field ends with a NUL; one that fills its
+ * Writes a string or bytes. A string in a dynamic or tail field ends with a NUL; one that fills its
  * array does not.
  */
 static void kernel_record_put_bytes(struct making *x, const struct wm_kfield *f, const void *data,

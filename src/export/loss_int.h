@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loss_int.h - the losses recorded in a trace, by stream and in order of time, for exporters that
+ * loss_int.h - the losses recorded in a trace, by stream and in time order, for exporters that
  * write each loss between the events where it happened.
  */
 #ifndef WM_EXPORT_LOSS_INT_H

@@ -156,7 +156,7 @@ uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n)
 	case WM_KNODE_BYTES:
 	case WM_KNODE_VIEW: /* an address is true when it is not NULL */
 		return wm_krun_bytes(r, n).data != NULL;
-	default: /* a text is an address that is not NULL */
+	default: /* a string is an address that is not NULL */
 		return 1;
 	}
 }

@@ -25,7 +25,7 @@ void wm_count_filters_done(struct wm_count_filters *f);
 /*
  * Sets the filter of each event from index `before` on: all conditions in `texts` (NULL entries:
  * none). Events that a wildcard matched (`wild`) and that lack a field are removed from the list,
- * and counted. 0, or with a sentence and the column of a text: -ENOENT: an event lacks a field;
+ * and counted. 0, or with a sentence and the column in a filter: -ENOENT: an event lacks a field;
  * -EINVAL...
  */
 int wm_count_filters_add(struct wm_count_filters *f, const struct wm_event_space *space,

@@ -110,7 +110,7 @@ struct wm_ctf_type {
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
 	bool is_flags;     /* CTF 2 bit map: labels name ranges of bits */
 	bool reversed;     /* CTF 2: its bits are in the order opposite to the usual of `order` */
-	uint8_t encoding;  /* enum wm_ctf_encoding of a text */
+	uint8_t encoding;  /* enum wm_ctf_encoding of a string */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
 	bool is_bare;      /* the file declares numbers; blob or is_bool follows from the alias */

@@ -4,7 +4,7 @@
  *
  *   wm_growing_open()
  *     wm_growing_look(until) finds the packets that are complete now
- *       wm_growing_next() ...    their events before `until`, in order of time
+ *       wm_growing_next() ...    their events before `until`, in time order
  *     wm_growing_look(later) ...
  *   wm_growing_close()
  *
@@ -15,7 +15,7 @@
  *
  * The caller passes as `until` a time up to which the writer has written everything (control/live.h
  * requests it). An event that is older than the previous `until` but arrived only now is *late*: it
- * is returned in order of time with the other events of this look, and counted.
+ * is returned in time order with the other events of this look, and counted.
  *
  * When event types are added, the trace is *renewed*: opened again under the same name. Types,
  * streams and clocks are new objects from then on; the previous trace stays valid until the next

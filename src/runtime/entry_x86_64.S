@@ -50,7 +50,7 @@
 	ENTRY	wm_entry_span, wm_span
 
 /*
- * The begin of a complex event, and the end of one that the first comparison of the filter rejects
+ * The start of a complex event, and the end of one that the first comparison of the filter rejects
  * or that is only counted. Saves only the registers that it uses. The offsets are those of struct
  * wm_thread, wm_level and wm_plan (checked in thread.c).
  */

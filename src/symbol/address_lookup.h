@@ -22,7 +22,7 @@ struct wm_named_place {
 	/* as perf script shows it: an offset in the file, or for the kernel the address itself */
 	uint64_t address;
 	const char *symbol; /* NULL: unknown */
-	uint64_t offset;    /* offset from the begin of the symbol */
+	uint64_t offset;    /* offset from the start of the symbol */
 	const char *file;   /* NULL: no known mapping at the address */
 };
 

@@ -11,7 +11,7 @@ static const char *comm_of_format(const struct wm_trace *t, const struct wm_even
 	return format_name;
 }
 
-/* An event with two texts in one part. */
+/* An event with two strings in one part. */
 struct named {
 	struct wm_event event;
 	struct wm_event_type type;

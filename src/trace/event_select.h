@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event_select.h - chooses events by glob and filter. Rules are first
- * collected as texts: a filter applies to the glob given before it, and a
+ * collected as strings: a filter applies to the glob given before it, and a
  * filter given before any glob applies to all events. Then they are bound to
  * the traces that were opened.
  */
@@ -38,8 +38,8 @@ struct wm_select {
 
 /*
  * wm_select_event() adds a rule for a glob, wm_select_filter() sets the filter of the last rule.
- * The texts are not copied and must outlive `s`. Return 0 or -errno; `diag` describes an error in a
- * filter.
+ * The strings are not copied and must outlive `s`. Return 0 or -errno; `diag` describes an error in
+ * a filter.
  */
 int wm_select_event(struct wm_select *s, const char *glob);
 int wm_select_filter(struct wm_select *s, const char *text, struct wm_diag *diag);

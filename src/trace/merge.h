@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.h - the events of one or more traces in order of time.
+ * merge.h - the events of one or more traces in time order.
  *
  * A heap of open packets, keyed by the time of their next event; a packet is opened when time
- * reaches its begin. The first packet gives a run: all its events before the next packet's time are
+ * reaches its start. The first packet gives a run: all its events before the next packet's time are
  * returned without heap operations (galloping). Events with equal times are ordered by trace, by
  * stream index, by packet, and within a packet by file order.
  *

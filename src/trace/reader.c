@@ -61,7 +61,7 @@ struct fault_list {
 
 /*
  * Finds a fault that was recorded before: a packet can be read more than once, first for the time
- * of its begin, then for slices of time.
+ * of its start, then for slices of time.
  */
 static bool trace_reader_is_known(const struct fault_list *l, const struct wm_fault *wanted)
 {

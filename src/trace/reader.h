@@ -73,7 +73,7 @@ struct wm_trace_clock {
 	/* The tracer's own tool prints times without the offset; so does the view of its form. */
 	bool is_shown_raw;
 	/*
-	 * What it counts from: clocks with equal texts have the same origin. NULL: 1970 if
+	 * What it counts from: clocks with equal strings have the same origin. NULL: 1970 if
 	 * is_epoch, else the origin of the kernel's clocks.
 	 */
 	const char *origin;

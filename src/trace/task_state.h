@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_state.h - the state of tasks while the events of a trace are read in order of time: threads,
+ * task_state.h - the state of tasks while the events of a trace are read in time order: threads,
  * their names and parents, and the thread running on each processor. All analyses of one pass share
  * it.
  *

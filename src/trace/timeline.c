@@ -163,7 +163,7 @@ uint64_t wm_timeline_find(const struct wm_timeline *l, const struct wm_lane *lan
 /* --- slices -------------------------------------------------------------------------- */
 
 /*
- * Returns the begins of all packets in the window, in order of time, with `index` set to the
+ * Returns the starts of all packets in the window, in time order, with `index` set to the
  * packet's size.
  */
 static struct begin *all_begins(const struct wm_timeline *l, int64_t begin_ns, int64_t end_ns,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - the packets of one or more traces in order of time. It is built once and used by all
+ * timeline.h - the packets of one or more traces in time order. It is built once and used by all
  * merges (merge.h) over these traces.
  *
- * A lane holds the packets of one stream. A merge opens a packet at its begin time. In a chained
- * lane the begin times are unknown, and packets are read one after the other.
+ * A lane holds the packets of one stream. A merge opens a packet at its start time. In a chained
+ * lane the start times are unknown, and packets are read one after the other.
  */
 #ifndef WM_TRACE_TIMELINE_H
 #define WM_TRACE_TIMELINE_H
@@ -50,7 +50,7 @@ static inline const struct wm_packet *wm_timeline_packet(const struct wm_timelin
 uint64_t wm_timeline_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns);
 
 /*
- * Divides [begin, end) into slices of about `bytes` bytes, at the begins of packets: slice i is
+ * Divides [begin, end) into slices of about `bytes` bytes, at the starts of packets: slice i is
  * [ret[i], ret[i + 1]). Returns the number of slices, or -ENOMEM; *ret is malloc'ed and has one
  * element more. There is only one slice when the times of packets are unknown.
  */

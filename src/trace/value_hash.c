@@ -34,7 +34,7 @@ static uint64_t value_hash_mix(uint64_t n)
 	return n ^ n >> 32;
 }
 
-/* Adds one more word of a text to its hash. */
+/* Adds one more word of a string to its hash. */
 static uint64_t text_word(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * FACTOR;

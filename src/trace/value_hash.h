@@ -12,7 +12,7 @@
 /* The hash of one event: its packet, stream and event contexts and its fields. */
 uint64_t wm_value_hash(const struct wm_event *e);
 
-/* The hash of a text. */
+/* The hash of a string. */
 uint64_t wm_value_hash_text(const void *bytes, size_t count);
 
 /*

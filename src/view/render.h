@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render.h - writes events in order of time: on one thread, or on several,
+ * render.h - writes events in time order: on one thread, or on several,
  * each of which renders slices of time with its own merge and page. The pages
  * are joined and written in order, so the output does not depend on the
  * number of threads.
@@ -48,7 +48,7 @@ struct wm_render {
 int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events);
 
 /*
- * Finds the begin of the last `nr` passing events: skip *ret_skip passing
+ * Finds the start of the last `nr` passing events: skip *ret_skip passing
  * events from *ret_begin_ns on.
  */
 int wm_render_tail(const struct wm_render *r, uint64_t nr, int64_t *ret_begin_ns,

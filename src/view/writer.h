@@ -36,7 +36,7 @@ enum wm_view_format {
 /*
  * Finds the symbols for the addresses of samples, which perf's format shows
  * (symbol/address_lookup.h). Each page opens its own lookup, because
- * lookups must be in order of time, which holds only within a thread. The
+ * lookups must be in time order, which holds only within a thread. The
  * functions return 0 or a count; -errno makes the page fail.
  */
 struct wm_view_places {
@@ -128,7 +128,7 @@ struct wm_view_page {
 	struct wm_view_past past;
 	/* other pages precede this one: `past` describes only the lines of this page */
 	bool later;
-	/* begin of the unwritten part of `text`; the gap before it is for the first delta */
+	/* start of the unwritten part of `text`; the gap before it is for the first delta */
 	size_t start;
 	size_t joint;     /* offset for the first line's delta; SIZE_MAX: none */
 	int64_t first_ns; /* time of that line */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lane_int.h - the files of a trace that grow: a lane is one stream file and its index file. It
- * holds packets in order of time that do not overlap.
+ * holds packets in time order that do not overlap.
  *
  * Between two calls both files hold complete packets and entries, the same number in each, even
  * after failures: a short write is cut back, and when the cut fails the lane is `torn` and is cut

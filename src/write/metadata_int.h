@@ -24,7 +24,7 @@ void wm_meta_uuid(struct wm_text *t, const unsigned char uuid[WM_TRACE_UUID_BYTE
  */
 uint32_t wm_meta_utf8(const char *s);
 
-/* Returns whether it is a text of exactly f->length bytes. */
+/* Returns whether it is a string of exactly f->length bytes. */
 static inline bool wm_meta_is_fixed_text(const struct wm_meta_field *f)
 {
 	return f->type->kind == WM_TYPE_STRING && f->alias;

@@ -80,7 +80,7 @@ static void metadata_tsdl_real(struct wm_text *t, const struct wm_type *type,
 		  type->bits == 32 ? 8 : 11, type->bits == 32 ? 24 : 53, attributes);
 }
 
-/* A number, or one byte of a text or blob; no labels. */
+/* A number, or one byte of a string or blob; no labels. */
 static void scalar(struct wm_text *t, const struct wm_meta_field *f, const char *attributes)
 {
 	const struct wm_type *type = f->type;
@@ -216,7 +216,7 @@ static void metadata_tsdl_variant(struct wm_text *t, const struct wm_meta_field 
 	wm_text_str(t, "}");
 }
 
-/* A blob, or a text of fixed length. */
+/* A blob, or a string of fixed length. */
 static bool metadata_tsdl_is_bytes(const struct wm_meta_field *f)
 {
 	return f->type->kind == WM_TYPE_BYTES || wm_meta_is_fixed_text(f);

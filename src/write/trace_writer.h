@@ -99,7 +99,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 struct wm_raw_packet {
 	uint32_t tid;
 	uint32_t level; /* signal-nesting level */
-	/* full clock values: begin of this part of the chunk, time of its last record */
+	/* full clock values: start of this part of the chunk, time of its last record */
 	uint64_t begin, end;
 	uint64_t count; /* records in it */
 	/*
@@ -171,7 +171,7 @@ struct wm_kernel_packet {
 	uint32_t padding_bytes; /* padding of the last record */
 };
 
-/* Packets of a CPU's ring must arrive in order of time. Errors as for wm_producer_packet(). */
+/* Packets of a CPU's ring must arrive in time order. Errors as for wm_producer_packet(). */
 int wm_stream_kernel_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
 /* Records the name of a thread that occurs in the kernel's events. */

@@ -659,7 +659,7 @@ static void test_bad_packets(void **state)
 
 	assert_int_equal(kit_event(p, 1, 0, "e", "n:u8"), 0);
 	assert_int_equal(kit_event(p, 2, 0, "s", "s:s"), 0);
-	packet.last_offset = 24; /* not the begin of a record: id 0 is unknown */
+	packet.last_offset = 24; /* not the start of a record: id 0 is unknown */
 	assert_int_equal(wm_producer_packet(p, &packet), -EBADMSG);
 	packet.last_offset = 0; /* walked */
 	words[2] = 2001ull << 16 | 7;

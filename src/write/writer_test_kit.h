@@ -25,7 +25,7 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The wall clock at the begin of kit traces is 1700000000 s; the clock is KIT_START then. */
+/* The wall clock at the start of kit traces is 1700000000 s; the clock is KIT_START then. */
 #define KIT_START    1000u
 #define KIT_REALTIME (1700000000ull * WM_NS_PER_SECOND + KIT_START)
 

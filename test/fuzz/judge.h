@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * judge.h - reads a whole trace as waymark does: every field of every event is decoded and hashed,
- * from items and from bytes; then all events are merged in order of time and written as text.
+ * from items and from bytes; then all events are merged in time order and written as text.
  * Returns the result, and whether every message about damage has file, place and reason.
  */
 #ifndef WM_FUZZ_JUDGE_H

@@ -52,7 +52,7 @@ G="-e func:kernel:vfs_read:graph"
 $R -q -o first --preload none -e syscall:getpid -- true # creates an instance first, so that the rings have their final size
 take graph --preload none $G -- sh -c "$D; $D"
 take mixed -a $G -e func:kernel:vfs_open -e syscall:openat:enter -- $D
-# 10,000 times, in the order of time
+# 10,000 times, in time order
 take markers -b 64M -e 'app:*' -e ftrace:print -- ./between 10000 $T/trace_marker
 take filter -e ftrace:print --filter 'buf == "mark*"' -- ./between 10 $T/trace_marker
 echo 0 >$T/tracing_on

@@ -125,7 +125,7 @@ static int choice_programs_find_pids(struct wm_counting_rules *r, const struct w
 	if (c->nr_tids)
 		err = wm_recorder_processes_of(c->tids, c->nr_tids, &r->pids, &nr, diag);
 	if (err == -ESRCH)
-		/* the thread has exited, which is reported when the kernel's counters are opened */
+		/* the thread has exited; opening the kernel's counters reports that */
 		err = 0;
 	r->plan.pids = r->pids;
 	r->plan.nr_pids = nr;

@@ -33,8 +33,8 @@ int wm_request_add(struct wm_kernel_asks *a, const char *name, const char *filte
 		   struct wm_diag *diag);
 
 /*
- * Followed by NUL-terminated texts: the command's folder, $PATH; then, nr_asks times: one byte, '+'
- * or '-', the name, the filter (empty: no filter).
+ * Followed by NUL-terminated strings: the command's folder, $PATH; then, nr_asks times: one byte,
+ * '+' or '-', the name, the filter (empty: no filter).
  */
 struct wm_msg_kernel_change {
 	struct wm_msg h;

@@ -17,7 +17,7 @@
 
 static const char texts[] = "/home/me\0/bin:/usr/bin\0+sched:*\0prev_pid > 0\0-syscall:openat\0";
 
-/* Builds head and texts in memory of exactly their size; the caller frees it. */
+/* Builds head and strings in memory of exactly their size; the caller frees it. */
 static void *make(uint32_t nr, const char *text, size_t bytes)
 {
 	const struct wm_msg_kernel_change head = {.nr_asks = nr};

@@ -96,7 +96,7 @@ static uint64_t begin_tick(const struct wm_cx_stream *s, const struct wm_packet 
 	return ticks;
 }
 
-/* Returns the tick at which an input packet ends; it is not after the begin of the next packet. */
+/* Returns the tick at which an input packet ends; it is not after the start of the next packet. */
 static uint64_t end_tick(const struct wm_cx_stream *s, const struct wm_packet *p, uint64_t begin)
 {
 	const struct wm_trace_clock *c = s->class->clock;

@@ -294,7 +294,7 @@ struct features {
 };
 
 /*
- * Writes the features. Their table is at the begin, so it is written again when the offsets are
+ * Writes the features. Their table is at the start, so it is written again when the offsets are
  * known.
  */
 static void write_features(struct wm_pdx *d, struct features *f)

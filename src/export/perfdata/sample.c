@@ -350,7 +350,7 @@ static void export_sample_put_ids(struct wm_pdx *d, const struct wm_event *e,
 		export_sample_put(d, export_sample_number(e, names[i], 0), 4);
 }
 
-/* Writes a text with its NUL, padded to a multiple of eight. */
+/* Writes a string with its NUL, padded to a multiple of eight. */
 static void export_sample_put_text(struct wm_pdx *d, const struct wm_item *i)
 {
 	uint32_t bytes = i && i->member->type->kind == WM_TYPE_STRING ? i->count : 0;

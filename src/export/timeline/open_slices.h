@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define WM_OPEN_SLICES_MAX       (1u << 16)
-#define WM_OPEN_SLICES_BYTES_MAX ((size_t)64 << 20) /* limit of bytes of all their texts */
+#define WM_OPEN_SLICES_BYTES_MAX ((size_t)64 << 20) /* limit of bytes of all their strings */
 
 struct wm_open_key {
 	uint64_t family; /* the kind of begin */

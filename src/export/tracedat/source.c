@@ -165,7 +165,7 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 /* --- waymark -------------------------------------------------------------------------- */
 
 /*
- * Reads a line "# SYSTEM/NAME BYTES" and the format after it. Returns the begin of the next one;
+ * Reads a line "# SYSTEM/NAME BYTES" and the format after it. Returns the start of the next one;
  * NULL: end.
  */
 static const char *add_own(struct wm_tdx_source *s, struct wm_tdx_made *made, const char *at,

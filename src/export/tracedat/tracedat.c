@@ -175,7 +175,7 @@ static struct wm_tdx_name *tracedat_export_find_name(const struct wm_tdx *d, int
 }
 
 /*
- * Stores the name of a thread; the last one is used, as in the kernel's list. The texts live as
+ * Stores the name of a thread; the last one is used, as in the kernel's list. The strings live as
  * long as the traces. Out of memory, the name is left out.
  */
 static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)

@@ -9,7 +9,7 @@
  *   file.c      sections and options: the file
  *
  * The pages of a CPU must be contiguous in the file, but events arrive in
- * order of time. Therefore full pages are first written to a temporary file
+ * time order. Therefore full pages are first written to a temporary file
  * (the spool), several at a time and compressed, and copied to the output
  * when all are complete.
  */

@@ -125,7 +125,7 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 		p->kind = PART_CHARS;
 		return chars && !(f->flags & WM_KFIELD_TAIL);
 	}
-	/* A text argument of a system call is a pointer to the program's memory. */
+	/* A string argument of a system call is a pointer to the program's memory. */
 	p->kind = f->flags & WM_KFIELD_POINTER && strstr(f->type, "char") ? PART_USER : PART_NUMBER;
 	use_type(f, p);
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;

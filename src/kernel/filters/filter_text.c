@@ -251,7 +251,7 @@ static bool say_string(const struct node *n, struct wm_text *text)
 }
 
 /*
- * Finds a text field or $comm by name; *ret_max is the limit for the length of strings compared
+ * Finds a string field or $comm by name; *ret_max is the limit for the length of strings compared
  * with it.
  */
 static bool filter_text_of(const struct translation *t, const struct node *n, char name[256],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile.c - see compile.h. wm_ctf_place_bits() computes the offset of the next field from the
- * begin of the current run, or finds that it is not constant. Recursion is limited by the depth of
+ * start of the current run, or finds that it is not constant. Recursion is limited by the depth of
  * types, WM_CTF_DEPTH_MAX.
  */
 #include "read/ctf/compile.h"

@@ -75,7 +75,7 @@ void wm_ctf_compiler_done(struct wm_ctf_compiler *c);
 
 /*
  * Compiles a scope. `t` is its structure, `shape` the same structure as readers show it; both may
- * be NULL. `place` is the position at its begin and is updated to the position at its end. Returns
+ * be NULL. `place` is the position at its start and is updated to the position at its end. Returns
  * the index of its first operation, UINT32_MAX when it has none or after an error.
  */
 uint32_t wm_ctf_compile(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,

@@ -53,7 +53,7 @@ static const struct {
     {"ctf1/conformance/stream/pass/variant-missing-enum-mappings",
      "an option without a label can never be chosen, which is harmless", 1, false},
     {"ctf1/tracecompass/funky_trace",
-     "the clock begins 1.3e18 s from its origin, beyond 64 bits of ns, which is reported", 100002,
+     "the clock begins 1.3e18 s from its origin, beyond 64 bits of ns; a fault says so", 100002,
      true},
 };
 

@@ -21,7 +21,7 @@ enum wm_ctf_status {
 };
 
 struct wm_ctf_loop {
-	uint64_t left, begin; /* elements left; begin of the current element */
+	uint64_t left, begin; /* elements left; start of the current element */
 	uint32_t item;
 };
 

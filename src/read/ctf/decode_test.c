@@ -365,7 +365,7 @@ static void test_shrinking(void **state)
 		seen = check_window_batch(&b, seen);
 	assert_in_range(seen, 20, 60);
 	assert_int_equal(t->nr_faults,
-			 1); /* the file ends at the aligned begin of the next event */
+			 1); /* the file ends at the aligned start of the next event */
 	assert_int_equal(t->faults[0].offset, 1000);
 	assert_non_null(strstr(t->faults[0].reason, "the file shrank"));
 	wm_batch_done(&b);

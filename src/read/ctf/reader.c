@@ -142,7 +142,7 @@ static int ctf_reader_fill(struct wm_packet_reader *r)
 }
 
 /*
- * Moves the begin of the window to the event at `at_bits`; enlarges the window when it is there
+ * Moves the start of the window to the event at `at_bits`; enlarges the window when it is there
  * already.
  */
 static int refill(struct wm_packet_reader *r, uint64_t at_bits)

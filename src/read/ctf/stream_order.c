@@ -184,7 +184,7 @@ static int stream_order_losses(struct wm_trace *t, const struct wm_ctf_found *be
 }
 
 /*
- * Corrects the end of a packet when it is wrong or missing: no event is later than the begin of the
+ * Corrects the end of a packet when it is wrong or missing: no event is later than the start of the
  * next packet.
  */
 static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before,

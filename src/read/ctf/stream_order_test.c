@@ -385,7 +385,7 @@ static void test_time_runs_back(void **state)
 }
 
 /*
- * A file in which every fourth byte looks like the begin of a packet: faults are limited in number,
+ * A file in which every fourth byte looks like the start of a packet: faults are limited in number,
  * and reading is quick.
  */
 static void test_false_beginnings(void **state)

@@ -90,7 +90,7 @@ struct wm_ctf_frame {
 };
 
 /*
- * Decodes packet header and context at the begin of d->data; d->slots must have room for the slots
+ * Decodes packet header and context at the start of d->data; d->slots must have room for the slots
  * of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the number of items that
  * belong to the header.
  */

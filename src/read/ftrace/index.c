@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - one walk over all lines: the begin and end of packets, event types
+ * index.c - one walk over all lines: the start and end of packets, event types
  * and their fields, losses.
  */
 #include <errno.h>
@@ -63,7 +63,7 @@ static int make_fields(struct indexing *x, struct kind *k, const struct wm_ft_te
 	return 0;
 }
 
-/* Makes a field a text if its value in this line is not a number. */
+/* Makes a field a string if its value in this line is not a number. */
 static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 {
 	struct wm_ft_text key, value;

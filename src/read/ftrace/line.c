@@ -369,7 +369,7 @@ static bool ftrace_line_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the begin of the key that ends at the '=' at `equal`, or `equal` if there is no key. */
+/* Returns the start of the key that ends at the '=' at `equal`, or `equal` if there is no key. */
 static uint32_t key_begin(const struct wm_ft_text *text, uint32_t from, uint32_t equal)
 {
 	uint32_t at = equal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - one walk over all records: the begin and end of packets, in the
+ * index.c - one walk over all records: the start and end of packets, in the
  * file and in time; comms; losses.
  */
 #include <errno.h>

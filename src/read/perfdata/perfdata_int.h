@@ -22,7 +22,7 @@
  *   stat.c          counts of perf stat
  *   read.c          the packet reader
  *
- * perf writes one buffer after another: within a buffer, records are in order of time, but time
+ * perf writes one buffer after another: within a buffer, records are in time order, but time
  * decreases from one buffer to the next. A packet is a sequence of whole records of about
  * WM_PD_PACKET_BYTES; if the index found its records out of order, they are sorted when the packet
  * is read. Packets may overlap in time, which merge.h allows.
@@ -203,7 +203,7 @@ bool wm_pd_counter_next(const struct wm_pd *pd, const struct wm_pd_attr *a,
 /* --- index.c ------------------------------------------------------- */
 
 /* Properties of a packet, found by the index and stored in wm_packet.own for the reader. */
-#define WM_PD_RUNS_BACK  1u /* records of the packet are not in order of time */
+#define WM_PD_RUNS_BACK  1u /* records of the packet are not in time order */
 #define WM_PD_HAS_META   2u /* has records other than samples */
 #define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
 /* From this bit on: number of pd->starts of the packet; wm_packet.part is the first of them. */

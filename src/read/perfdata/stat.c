@@ -6,7 +6,7 @@
  * Counts precede the record of the round they were read in, which has the time:
  * so rounds are listed when the file is indexed, and the round of a count is
  * found by its offset. Counts after the last round were read at the end; they
- * get its time, and their round is "none". Times count from the begin of perf
+ * get its time, and their round is "none". Times count from the start of perf
  * stat, which is not in the file.
  */
 #include <errno.h>

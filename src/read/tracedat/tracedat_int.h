@@ -71,7 +71,7 @@ const unsigned char *wm_td_take(struct wm_td_in *in, uint64_t bytes);
 uint16_t wm_td_u16(struct wm_td_in *in);
 uint32_t wm_td_u32(struct wm_td_in *in);
 uint64_t wm_td_u64(struct wm_td_in *in);
-/* Takes a text with its NUL; "" if it has none within WM_TD_STRING_MAX bytes. */
+/* Takes a string with its NUL; "" if it has none within WM_TD_STRING_MAX bytes. */
 const char *wm_td_text(struct wm_td_in *in, char *room);
 /* Returns the current offset in the file. */
 uint64_t wm_td_offset(const struct wm_td_in *in);

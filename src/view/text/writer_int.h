@@ -125,7 +125,7 @@ void wm_view_babeltrace_name(const struct wm_view *v, struct wm_text *t,
 /* Appends the event's print form, filled; false: its type has none, or it cannot be filled. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
 
-/* Like wm_view_put_print(), but appends to a text; the type must have a print form. */
+/* Like wm_view_put_print(), but appends to a struct wm_text; the type must have a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
 /* Frees the address lookup of a page (writer_perf.c); accepts NULL. */

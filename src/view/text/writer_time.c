@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_time.c - the time at the begin of a line, in all forms of enum wm_view_time. */
+/* writer_time.c - the time at the start of a line, in all forms of enum wm_view_time. */
 #include <string.h>
 #include <time.h>
 
