@@ -40,8 +40,8 @@ static uint32_t export_header_put_ids(struct wm_pdx *d, uint32_t attr)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < d->pd->room_ids; i++) {
-		if (!d->pd->ids[i].id || d->pd->ids[i].attr != attr)
+	for (uint32_t i = 0; i < d->pd->id_table.nr; i++) {
+		if (d->pd->ids[i].attr != attr)
 			continue;
 		export_header_put(d, d->pd->ids[i].id, 8);
 		nr++;
