@@ -85,7 +85,7 @@ ctf_names=(
 	done
 }
 
-@test "CTF 2 to CTF 2, and to CTF 1.8 with a tag before each choice" {
+@test "CTF 2 to CTF 2, and to CTF 1.8 with the labels of the tag as names of the options" {
 	corpus '^ctf2' ctf2/converted/babeltrace/succeed/meta-variant-no-underscore \
 		ctf2/converted/ctf-testsuite/stream/pass/variant-missing-fields
 	for t in "${traces[@]}"; do
@@ -96,6 +96,7 @@ ctf_names=(
 		convert ctf-1.8 "$WAYMARK_CORPUS/$t" out
 		[ "$("$compare" <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out))" = \
 			"$(print_as jsonl out | wc -l)" ]
+		cmp <(print_as babeltrace "$WAYMARK_CORPUS/$t") <(print_as babeltrace out)
 		as_babeltrace2 out
 	done
 }

@@ -49,6 +49,7 @@ struct wm_meta_field {
 	uint32_t nr_ranges; /* of an option or optional: values of the tag that select it */
 	const struct wm_ctf_range *ranges;
 	/* for the caller, not printed */
+	const char *label; /* of an option: the label of its tag that selects it */
 	const char *source_name;
 	const void *source;
 };

@@ -63,6 +63,7 @@ static int set_parts(struct wm_cx_build *b, struct wm_meta_field *n)
 		part->source_name = from->members[k].raw;
 		part->nr_ranges = options ? options[i].nr_ranges : from->members[k].nr_ranges;
 		part->ranges = options ? options[i].ranges : from->members[k].ranges;
+		part->label = options ? options[i].label : NULL;
 		k++;
 	}
 	return wm_cx_name_parts(b, n);

@@ -94,6 +94,8 @@ static const char *ctf_names_wanted(const struct wm_cx_build *b, const struct wm
 {
 	const char *name = part->name ? part->name : "", *made;
 
+	if (part->label)
+		return part->label;
 	if (keeps_raw(b) && part->source_name)
 		return part->source_name;
 	if (b->language == WM_META_JSON)
@@ -306,8 +308,7 @@ static bool ctf_names_may_give(const struct wm_cx_build *b, const struct wm_meta
 	if (is_list)
 		return kind == WM_TYPE_UNSIGNED;
 	if (b->language == WM_META_TSDL)
-		return b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE &&
-		       giver->type->is_enum;
+		return n->type->kind == WM_TYPE_CHOICE && giver->type->is_enum;
 	return kind == WM_TYPE_UNSIGNED || kind == WM_TYPE_SIGNED ||
 	       (kind == WM_TYPE_BOOL && n->type->kind == WM_TYPE_OPTIONAL);
 }
@@ -409,6 +410,92 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 	return err;
 }
 
+/* --- options of CTF 2 for CTF 1.8: labels with their ranges become their names ---------------- */
+
+#define COMPARED_MAX (1u << 20) /* pairs of an option and a label; with more, a tag is added */
+
+static bool is_tsdl_name(const char *s)
+{
+	static const char *const keywords[] = {
+	    "align",    "callsite",       "const",    "char",
+	    "clock",    "double",         "enum",     "env",
+	    "event",    "float",          "int",      "long",
+	    "short",    "integer",        "void",     "signed",
+	    "stream",   "string",         "struct",   "trace",
+	    "typedef",  "typealias",      "_Bool",    "variant",
+	    "unsigned", "floating_point", "_Complex", "_Imaginary"};
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
+		if (!strcmp(s, keywords[i]))
+			return false;
+	if (!*s || (*s >= '0' && *s <= '9'))
+		return false;
+	for (; *s; s++)
+		if (!is_letter(*s) && *s != '_')
+			return false;
+	return true;
+}
+
+/* Returns whether an option that is called `label` in TSDL is shown with its name. */
+static bool is_shown_as(const char *label, const char *name)
+{
+	if (!is_tsdl_name(label))
+		return false;
+	return label[0] == '_' ? !strcmp(label + 1, name) : !strcmp(label, name);
+}
+
+static bool has_range(const struct wm_ctf_member *option, const struct wm_type_label *l)
+{
+	for (uint32_t i = 0; i < option->nr_ranges; i++)
+		if (option->ranges[i].low == l->low && option->ranges[i].high == l->high)
+			return true;
+	return false;
+}
+
+/* Returns the label of the tag that has exactly the option's ranges and can be its name, or NULL.
+ */
+static const char *label_of(const struct wm_type *tag, const struct wm_ctf_member *option)
+{
+	uint32_t nr = 0;
+	const char *name = NULL;
+	int64_t low, high;
+
+	for (uint32_t i = 0; i < tag->nr_labels && !name; i++)
+		if (has_range(option, &tag->labels[i]) &&
+		    wm_type_label_clip(tag, &tag->labels[i], &low, &high) &&
+		    is_shown_as(tag->labels[i].name, option->name))
+			name = tag->labels[i].name;
+	for (uint32_t i = 0; i < tag->nr_labels && name; i++) {
+		if (strcmp(tag->labels[i].name, name) != 0)
+			continue;
+		nr++;
+		if (!has_range(option, &tag->labels[i]))
+			return NULL;
+	}
+	return nr == option->nr_ranges ? name : NULL;
+}
+
+/* Finds the labels of all options. -ENOENT: a tag must be added. */
+static int range_labels(const struct wm_cx_build *b, struct wm_meta_field *n,
+			const struct wm_type *tag)
+{
+	const struct wm_ctf_type *from = wm_cx_source(n);
+	struct wm_meta_field *options =
+	    wm_arena_array(b->arena, n->type->nr_members + (size_t)1, sizeof(*options));
+
+	if (!options)
+		return -ENOMEM;
+	if ((uint64_t)from->nr_members * tag->nr_labels > COMPARED_MAX)
+		return -ENOENT;
+	for (uint32_t i = 0; i < from->nr_members; i++) {
+		options[i].label = label_of(tag, &from->members[i]);
+		if (!options[i].label)
+			return -ENOENT;
+	}
+	n->parts = options;
+	return 0;
+}
+
 int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 {
 	const struct wm_ctf_ref *ref = &wm_cx_source(n)->ref;
@@ -426,7 +513,16 @@ int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 		up = -1;
 	if (up < 0 || !ctf_names_may_give(b, n, f.field))
 		return 0;
-	if (b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE)
+	if (b->language == WM_META_TSDL && n->type->kind == WM_TYPE_CHOICE &&
+	    scope != WM_CTF_RELATIVE && b->metadata->major == 2) {
+		/* babeltrace2 reads no tag that names its scope. */
+		if (scope != b->scope || is_shadowed(b, 1, f.names[0]))
+			return 0;
+		scope = WM_CTF_RELATIVE;
+	}
+	if (b->metadata->major == 2 && b->language == WM_META_TSDL)
+		err = n->type->kind == WM_TYPE_CHOICE ? range_labels(b, n, f.field->type) : 0;
+	else if (b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE)
 		err = label_ranges(b, n, f.field->type);
 	if (err)
 		return err == -ENOENT ? 0 : err;
