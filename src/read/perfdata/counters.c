@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "read/perfdata/perfdata_int.h"
 
 /*
@@ -36,22 +37,6 @@ static struct wm_pd_counter *find_counter(const struct wm_pd *pd, uint64_t id, u
 	return NULL;
 }
 
-/* Doubles an array that is full; its elements are moved. 0 or -ENOMEM. */
-static int counters_grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
-{
-	void **at = array, *more;
-	uint32_t want = *room ? 2 * *room : 64;
-
-	if (nr < *room)
-		return 0;
-	more = want > *room ? reallocarray(*at, want, bytes) : NULL;
-	if (!more)
-		return -ENOMEM;
-	*at = more;
-	*room = want;
-	return 0;
-}
-
 /* Returns the counter, added if it is new; NULL: no event has its id, or -ENOMEM in *ret_err. */
 static struct wm_pd_counter *get_counter(struct wm_pd *pd, uint64_t id, uint32_t tid, int *ret_err)
 {
@@ -64,7 +49,7 @@ static struct wm_pd_counter *get_counter(struct wm_pd *pd, uint64_t id, uint32_t
 		return c;
 	if (!nr)
 		wm_table_init(&pd->counter_table);
-	*ret_err = counters_grow(&pd->counters, nr, &pd->room_counters, sizeof(*pd->counters));
+	*ret_err = WM_ARRAY_GROW(pd->counters, pd->room_counters, (size_t)nr + 1);
 	if (!*ret_err)
 		*ret_err = wm_table_add(&pd->counter_table, hash_of(pd, id, tid), nr);
 	if (*ret_err)
@@ -82,7 +67,7 @@ static int note_start(struct wm_pd *pd, struct wm_pd_counter *c, struct wm_packe
 
 	if (c->packet == packet)
 		return 0;
-	err = counters_grow(&pd->starts, pd->nr_starts, &pd->room_starts, sizeof(*pd->starts));
+	err = WM_ARRAY_GROW(pd->starts, pd->room_starts, (size_t)pd->nr_starts + 1);
 	if (err)
 		return err;
 	c->packet = packet;
