@@ -229,7 +229,7 @@ static const struct wm_option options[] = {
      .help = "print JSON: one object",
      WM_OPTION_TO_FLAG(struct wm_info_values, json)},
     {.name = "names",
-     .help = "print only the names of its events, one per line, for shells",
+     .help = "print only the names of the trace's events, one per line, for shell completion",
      WM_OPTION_TO_FLAG(struct wm_info_values, names)},
     {.name = "metadata",
      .help = "print the metadata of a CTF trace as text, without its packets",

@@ -320,8 +320,9 @@ static const struct wm_option options[] = {
      .help = "print JSON: an array of files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
     {.name = "names",
-     .help = "print only names, one per line, for shells: those that start with GLOB; up to the "
-	     "':' when GLOB has none",
+     .help =
+	 "print only the names that start with GLOB, one per line, for shell completion; without "
+	 "a ':' in GLOB, only the parts up to their ':'",
      WM_OPTION_TO_FLAG(struct values, names)},
     WM_OPTION_END,
 };

@@ -88,7 +88,7 @@ static const struct wm_option options[] = {
      .letter = 'A',
      .help = "also print the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
-    WM_OPTION_HEADING("Lines of the formats waymark and babeltrace"),
+    WM_OPTION_HEADING("For the formats waymark and babeltrace"),
     {.name = "clock-seconds",
      .help = "print times as seconds since the clock's origin",
      TO(FLAG, clock_seconds)},

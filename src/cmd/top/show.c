@@ -44,7 +44,7 @@ static const char *const keys_in_turn[] = {
 };
 
 static const char *const help[] = {
-    "waymark top: what happens now, largest first",
+    "waymark top: a live profile of events",
     "",
     "q          leave",
     "p, space   pause and continue; events are counted meanwhile",

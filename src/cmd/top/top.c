@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top.c - `waymark top`: shows what happens now, largest first. It records into memory
+ * top.c - `waymark top`: shows a live profile of events. It records into memory
  * (control/live.h) and counts the events as they arrive; see top.h.
  */
 #include <errno.h>
@@ -335,9 +335,9 @@ static const struct wm_option options[] = {
     WM_RECORD_CALL_GRAPH(
 	"record call chains: functions include their callees, and Enter shows the calls of a "
 	"row; fp uses frame pointers, dwarf[,BYTES] copies of the stack"),
-    WM_OPTION_HEADING("Whose"),
+    WM_OPTION_HEADING("Which processes"),
     WM_RECORD_PROCESSES("watch running processes"),
-    WM_RECORD_THREADS("watch single threads"),
+    WM_RECORD_THREADS("watch these threads only"),
     WM_RECORD_CPUS("count only events on these CPUs, '0-3,8'"),
     WM_RECORD_ALL("watch all processes; the default without -p, -t and CMD"),
     WM_OPTION_HEADING("Counting"),
@@ -383,7 +383,7 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_top = {
     .name = "top",
-    .summary = "show what happens now, largest first, updated every few seconds",
+    .summary = "show a live profile of events, the most frequent first",
     .synopsis = "[-e GLOB [--filter EXPR]]... [-s KEY,...] [-g] [-d SECONDS] "
 		"[-- CMD...|-p PID|-t TID|-a]",
     .details =
