@@ -372,8 +372,9 @@ int64_t waymark_columns_fill(struct waymark_columns *columns);
 enum waymark_column_kind waymark_column_kind(const struct waymark_columns *columns, uint32_t i);
 
 /*
- * The nr_rows values of a column, in its kind; for TEXT, nr_rows + 1 offsets (uint64_t) into the
- * text. The values change with each fill. NULL, here and below: there is no such column.
+ * The values of a column, one for each row, in the type of its kind. A TEXT column has nr_rows + 1
+ * offsets (uint64_t) into waymark_column_text() instead: row i is the bytes from offset i up to
+ * offset i + 1. The values change with each fill. NULL, here and below: there is no such column.
  */
 const void *waymark_column_data(const struct waymark_columns *columns, uint32_t i);
 /* One byte per row: 1, or 0 when the row has no value: a number is then 0, a string empty. */

@@ -21,13 +21,12 @@ struct wm_cpu_packet {
 	struct wm_kernel_stream *stream;
 	unsigned char *buffer;
 	size_t room;
-	/* The current packet. `lost` may be set before the first record. */
+	/* The packet being filled. `lost` may be set before its first record. */
 	uint32_t cpu, ring; /* see struct wm_kernel_packet */
 	uint64_t begin, end, count, lost;
 	size_t bytes;
 	uint32_t padding; /* padding bytes after the last record */
-	/* All packets. */
-	/* counters; `written` is in bytes of payload. */
+	/* Counters of all packets; `written` is in bytes of payload. */
 	uint64_t events, packets, written, lost_disk;
 	int error; /* -errno of the last write that failed; 0: none failed */
 };

@@ -231,8 +231,7 @@ static void proc_totals(const void *source, struct wm_source_totals *ret)
 	wm_source_proc_totals(p->source, ret);
 }
 
-/* --- in the command, at the end ----------------------------------------------------------------
- */
+/* --- in the command, at the end ------------------------------------------------------------- */
 
 static void say_rate(const uint64_t *more, const struct wm_words *words)
 {

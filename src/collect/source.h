@@ -41,7 +41,7 @@ struct wm_source_totals {
 	 */
 	uint64_t lost[WM_LOST_NR];
 	uint64_t filtered;     /* records that did not pass their event's filter */
-	uint64_t torn;         /* number of records or texts that do not match their description */
+	uint64_t torn;         /* records, or files of /proc, that do not match their description */
 	uint64_t buffer_bytes; /* current total size of all rings */
 	int error;             /* -errno of the last write that failed; 0: none failed */
 	/* Counters specific to a source, by an enum in its header. */
@@ -67,8 +67,8 @@ struct wm_source_host {
 	const pid_t *pids;
 	size_t nr_pids;
 	pid_t ours[2];         /* the pump and its parent; they are not recorded */
-	struct wm_words words; /* passes sentences to the user at once */
-	/* The reader of a live trace is late: write nothing now and try again later. */
+	struct wm_words words; /* prints a message for the user immediately */
+	/* Whether the reader of a live trace is late: the source writes nothing until it is not. */
 	bool (*is_full)(const void *data);
 	void *data; /* belongs to the pump, for its own sources */
 };

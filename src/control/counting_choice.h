@@ -84,8 +84,7 @@ static inline bool wm_counting_by_default(const struct wm_counting_request *q)
 	return q->nr_named <= 1;
 }
 
-/* --- counting from a stream --------------------------------------------------------------------
- */
+/* --- counting from a stream ----------------------------------------------------------------- */
 
 /*
  * Fills the plan of a recorder with the processes, threads and CPUs; the caller adds the events and
@@ -109,8 +108,7 @@ bool wm_counting_stream_counts(const void *choice, const char *name);
 /* Returns the fields to group by; "": one total per event. */
 const char *wm_counting_stream_by(const struct wm_counting_choice *c);
 
-/* --- events of programs ------------------------------------------------------------------------
- */
+/* --- events of programs --------------------------------------------------------------------- */
 
 /* The processes and rules, also when there is no rule. */
 const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.h - reads events while they happen: a recording of any kind (programs, the kernel, samples)
- * is read by the process that started it.
+ * live.h - reads the events of a recording while it runs, in the process that started it. The
+ * events can be those of programs, of the kernel, and samples.
  *
  *   wm_live_create()               a private folder in memory
  *   wm_live_options(live, &o)      sets the recording's options to write there;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * desc_build.h - builds a description (<waymark/abi.h>) at run time: for trace readers, which get
- * events from a file, and for tests. In traced programs the compiler builds descriptions. Tool
- * side.
+ * desc_build.h - builds the description of an event (<waymark/abi.h>) at run time, for tests and
+ * for readers of traces, which find the events in a file. In traced programs the compiler builds
+ * the descriptions, so this code is not part of the runtime.
  */
 #ifndef WM_EVENT_DESC_BUILD_H
 #define WM_EVENT_DESC_BUILD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item_test.c - the table of expressions (filter_cases_test_kit.h) over items, features
- * found only in events of other tracers (ranges, outer parts, missing contexts), and damaged
- * bytecode.
+ * filter_item_test.c - evaluates the table of expressions (filter_cases_test_kit.h) on decoded
+ * items. Also tests what only events of other tracers have (enumerations with ranges, packet and
+ * stream contexts, missing contexts), and damaged bytecode.
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"

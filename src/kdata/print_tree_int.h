@@ -76,7 +76,7 @@ struct wm_knode {
 /* Limit for the width of a conversion, whatever form or record contain. */
 #define WM_KPRINT_WIDTH_MAX 4096
 
-#define WM_KCONV_STAR (-2) /* a width or precision that an argument gives */
+#define WM_KCONV_STAR (-2) /* the width or precision is `*`: the next argument */
 
 /* A conversion of the format, and the text that precedes it. */
 struct wm_kconv {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event_filter.h - splits a waymark filter for one kernel event: a part that
- * the kernel evaluates, and a rest for the reader of the event's records.
+ * the kernel evaluates, and a rest that the reader of the event's records evaluates.
  */
 #ifndef WM_KERNEL_EVENT_FILTER_H
 #define WM_KERNEL_EVENT_FILTER_H
@@ -13,7 +13,8 @@
 struct wm_event_filter {
 	/* The kernel's part in its filter language; NULL: the kernel can evaluate no part. */
 	char *text;
-	unsigned char *rest; /* bytecode (event/filter.h) of the rest; NULL: nothing is left */
+	unsigned char
+	    *rest; /* bytecode (event/filter.h) of the rest; NULL: the kernel evaluates all */
 	size_t rest_bytes;
 };
 
@@ -25,7 +26,10 @@ struct wm_event_filter {
  */
 int wm_event_filter_make(const char *filter, const char *system, const char *format,
 			 size_t format_bytes, struct wm_event_filter *ret, struct wm_diag *diag);
-/* Checks that the bytecode of a rest fits the event. Errors as for wm_event_filter_make(). */
+/*
+ * Checks a `rest` that was received in a message: its bytecode must be valid, and use only fields
+ * of the event. Errors as for wm_event_filter_make().
+ */
 int wm_event_filter_check(const unsigned char *code, size_t bytes, const char *system,
 			  const char *format, size_t format_bytes, struct wm_diag *diag);
 void wm_event_filter_done(struct wm_event_filter *f);

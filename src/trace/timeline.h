@@ -16,7 +16,8 @@
 struct wm_lane {
 	uint32_t trace;
 	bool chained;
-	/* packets also end in order: those that end before a given time come first */
+	/* Packets that begin later never end earlier, so their ends can be searched by bisection.
+	 */
 	bool ends_rise;
 	uint64_t first, end; /* indices into `order`, else into trace->packets */
 	uint64_t *order;     /* sorted indices of packets; NULL: they are in order already */

@@ -57,7 +57,7 @@ enum wm_view_time {
 	WM_VIEW_TIME_CYCLES, /* ticks of the clock */
 };
 
-/* The names that the format babeltrace writes, as bits. */
+/* The parts of an event whose field names the format babeltrace prints, as bits. */
 enum wm_view_named {
 	WM_VIEW_NAMES_PAYLOAD = 1,
 	WM_VIEW_NAMES_CONTEXT = 2,
@@ -67,8 +67,8 @@ enum wm_view_named {
 };
 
 /*
- * What the format babeltrace writes before the event's name, as bits, in this order; JSON, with
- * has_head, as members of the event.
+ * What the format babeltrace prints before the event's name, in this order, as bits. With has_head,
+ * JSON has the same as members of the event.
  */
 enum wm_view_head {
 	WM_VIEW_HEAD_TRACE = 1,

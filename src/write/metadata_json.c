@@ -162,7 +162,10 @@ static void metadata_json_number(struct wm_text *t, const struct wm_meta_field *
 	role(t, f);
 	if (has_labels)
 		metadata_json_labels(t, type);
-	/* Mappings make the alias unusable: its name remains an attribute. */
+	/*
+	 * A class with mappings cannot be declared by reference to an alias. An attribute keeps
+	 * the name of the alias.
+	 */
 	if (f->alias)
 		wm_text_f(t, ",\"attributes\":{\"waymark\":{\"type\":\"%s\"}}", f->alias);
 	wm_text_char(t, '}');

@@ -71,13 +71,14 @@ struct wm_recorder_stream {
 struct wm_mixed;
 
 /*
- * A stream class of the kernel's events; its lanes are indexed by CPU, NULL before the first
- * packet.
+ * A stream class of the kernel's events. Each ring of a CPU has a lane, which is created with its
+ * first packet.
  */
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
 	struct wm_stream_class *stream;
-	struct wm_lane_file **rings; /* indexed by CPU * WM_KERNEL_RINGS + ring */
+	/* the lanes, indexed by CPU * WM_KERNEL_RINGS + ring; NULL: no packet yet */
+	struct wm_lane_file **rings;
 	uint32_t nr_rings;
 	uint64_t carry;              /* lost events that are not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* clock values: range of the records counted below */

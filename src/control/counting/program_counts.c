@@ -18,11 +18,10 @@
 #include "runtime/agent.h"
 
 #define MEMBERS_MAX 32768u
-#define ACCEPT_PER_CALL                                                                            \
-	32 /* fewer connections than the loop serves in a step, as in a recording                  \
-	    */
-#define SWEEP_NS 100000000u
-/* Limit for the big chunks of a process; memory is allocated on use. */
+/* Fewer connections than the loop serves in a step, as in a recording. */
+#define ACCEPT_PER_CALL 32
+#define SWEEP_NS        100000000u
+/* Limit of the memory for chunks of a process. It is allocated only when it is used. */
 #define BIG_BYTES (1ull << 30)
 /* Steps of the loop for the last messages of ended processes. */
 #define LEAVE_STEPS 1000

@@ -148,8 +148,7 @@ static int begin_late(struct wm_pumproc *p, struct wm_recorder_kernel *k, struct
 	return err;
 }
 
-/* --- the request ------------------------------------------------------------------------------
- */
+/* --- the request ---------------------------------------------------------------------------- */
 
 struct change {
 	struct wm_pumproc *p;

@@ -270,7 +270,8 @@ static void a_slow_reader_loses(void **state)
 	start_live(SMALL);
 	folder_of_live(folder, sizeof(folder));
 	join(&f);
-	/* Waits until the permitted amount is waiting; the pump must run for that. */
+	/* Emits until as many bytes wait in the folder as the limit permits; the pump writes them.
+	 */
 	for (int i = 0; i < 200 || (i < KIT_SECONDS * 1000 && bytes_in(folder) < SMALL / 2); i++) {
 		(void)fake_emit(&f, 8000);
 		emitted += 8000;

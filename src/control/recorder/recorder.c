@@ -221,8 +221,7 @@ static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 	return err ? fail_command(p, err, diag) : 0;
 }
 
-/* --- the beginning ------------------------------------------------------------------------------
- */
+/* --- the beginning -------------------------------------------------------------------------- */
 
 static int recorder_check(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {

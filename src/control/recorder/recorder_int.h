@@ -65,8 +65,7 @@ void wm_recorder_targets_joined(struct wm_recorder_targets *t, pid_t pid);
 uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t);
 void wm_recorder_targets_done(struct wm_recorder_targets *t); /* accepts NULL */
 
-/* --- programs_32bit.c: 32-bit programs ---------------------------------------------------------
- */
+/* --- programs_32bit.c: 32-bit programs ------------------------------------------------------ */
 
 /* Whether CMD is a 32-bit program. */
 bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan);

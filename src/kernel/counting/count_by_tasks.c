@@ -36,7 +36,10 @@ struct wm_by_threads {
 	int programs[NR_WATCHES], events[NR_WATCHES]; /* indexed like `watches`; -1: not used */
 };
 
-/* Ends the program unless the map has the key on the stack; r0 then points to its state. */
+/*
+ * Emits code that looks up the key at offset `stack` in the map of threads. The BPF program returns
+ * when the map does not have it; otherwise r0 points to the state.
+ */
 static void emit_lookup(const struct wm_by_threads *t, struct wm_bpf_code *b, int stack)
 {
 	uint32_t found;

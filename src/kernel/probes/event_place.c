@@ -55,7 +55,7 @@ static bool is_code(const struct wm_elf *e, uint64_t address)
 	return false;
 }
 
-/* Compiles the values to fetch at the place of `def`. */
+/* Compiles the list of values of `def` for the code at `spot`. */
 static int event_place_fetch(const struct wm_event_place *p, struct wm_event_file *b,
 			     const struct wm_event_spot *spot, struct wm_event_def *def,
 			     struct wm_probe_args *args)

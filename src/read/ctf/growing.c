@@ -277,8 +277,7 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
 	return changed;
 }
 
-/* --- events ------------------------------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------------------------- */
 
 /*
  * Returns whether the event belongs to another look: its packet extends beyond the end of a look,

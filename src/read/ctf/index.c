@@ -510,8 +510,7 @@ static void expect_own(struct walk *w)
 	w->has_uuid = true;
 }
 
-/* --- all of a file, or a part --------------------------------------------------------------------
- */
+/* --- all of a file, or a part --------------------------------------------------------------- */
 
 /* When a file was truncated between two packets, only its index shows it. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)

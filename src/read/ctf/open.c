@@ -167,8 +167,7 @@ static bool ctf_open_probe(const char *path, bool is_folder, const unsigned char
 	return found;
 }
 
-/* --- metadata of a folder ------------------------------------------------------------------------
- */
+/* --- metadata of a folder ------------------------------------------------------------------- */
 
 /*
  * Returns whether two folders are chunks of one recording: the metadata of one is a prefix of the

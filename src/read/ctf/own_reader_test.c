@@ -429,8 +429,7 @@ static void test_cut_metadata_ctf2(void **state)
 	cut_file("metadata");
 }
 
-/* --- particular damage -------------------------------------------------------------------------
- */
+/* --- particular damage ---------------------------------------------------------------------- */
 
 /* Writes `value` at an offset of user-1-0; returns the result of reading. */
 static struct result damage(size_t at, uint64_t value, uint32_t width)
@@ -691,8 +690,7 @@ static void test_shrinks(void **state)
 	wm_trace_close(t);
 }
 
-/* --- mutants -------------------------------------------------------------------------------------
- */
+/* --- mutants -------------------------------------------------------------------------------- */
 
 static uint64_t seed = 1234567;
 

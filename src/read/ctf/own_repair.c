@@ -479,8 +479,7 @@ static int check_frames(struct repair *r)
 	return err;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------ */
 
 static int mend_inside(struct repair *r, const char *name)
 {

@@ -90,9 +90,9 @@ struct wm_ctf_frame {
 };
 
 /*
- * Decodes packet header and context at the start of d->data; d->slots must have room for the slots
- * of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the number of items that
- * belong to the header.
+ * Decodes the header and the context of a packet, which d->data begins with. d->slots must have
+ * room for the slots of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the
+ * number of items that belong to the header.
  */
 enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d,
 				       const struct wm_ctf_stream_plan *plan, struct wm_batch *b,

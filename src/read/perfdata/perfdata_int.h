@@ -249,7 +249,11 @@ static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
 
 /* --- event.c ------------------------------------------------------- */
 
-#define WM_PD_REST_MIN 8u /* unused bytes at a record's end: fewer are padding to words */
+/*
+ * Records are padded to multiples of eight bytes. This many or more bytes after the last field are
+ * not padding: the size of the record is wrong.
+ */
+#define WM_PD_REST_MIN 8u
 
 static inline int32_t wm_pd_known(bool present, uint32_t id)
 {
