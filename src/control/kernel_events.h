@@ -38,7 +38,7 @@ int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_d
 size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first);
 
 /*
- * Enables ftrace:print, the texts that programs write to trace_marker. Before Linux 6.12 they come
+ * Enables ftrace:print, the texts that programs write to trace_marker. Before Linux 6.16 they come
  * from the system's own buffer; -EBUSY with diag: that is in use.
  */
 int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *filter,
@@ -54,7 +54,7 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
  *             triggers may name it
  * stacks:     a stack after each event, of the kernel or of the program
  * functions:  the kernel's function tracer, ftrace:function, or with `graph`
- *             ftrace:funcgraph_entry and _exit, before Linux 6.13 from the
+ *             ftrace:funcgraph_entry and _exit, before Linux 6.11 from the
  *             system's own buffer; -EBUSY: that is in use
  */
 int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,

@@ -152,7 +152,7 @@ int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t 
 
 /*
  * Lets programs' writes to the system's own trace_marker be copied to this instance as
- * ftrace:print. -ENOENT: the kernel cannot do that (Linux 6.12 and later can).
+ * ftrace:print. -ENOENT: the kernel cannot do that (Linux 6.16 and later can).
  */
 int wm_instance_copy_markers(struct wm_instance *i);
 

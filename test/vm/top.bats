@@ -67,8 +67,8 @@ taken() { # NAME
 		grep -q "own trace buffer, which is in use: " "refused_$what.err"
 		diff "refused_$what.before" "refused_$what.after"
 	done
-	grep -q "offers the function graph (before Linux 6.13)" refused_event.err
-	grep -q "offers the texts written to trace_marker (before Linux 6.12)" refused_tracer.err
+	grep -q "offers the function graph (before Linux 6.11)" refused_event.err
+	grep -q "offers the texts written to trace_marker (before Linux 6.16)" refused_tracer.err
 	grep -q "/sys/kernel/tracing/current_tracer contains 'function'" refused_tracer.err
 	grep -q "/set_event contains 'sched:sched_process_fork'" refused_event.err
 	grep -q 'it holds [0-9]* unread event' refused_unread.err

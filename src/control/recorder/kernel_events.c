@@ -377,7 +377,7 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
 	if (wm_instance_copy_markers(k->instance) < 0) {
 		in_top = true;
 		err = wm_recorder_kernel_take_top(
-		    k, "the texts written to trace_marker (before Linux 6.12)", diag);
+		    k, "the texts written to trace_marker (before Linux 6.16)", diag);
 		if (err)
 			return err;
 	}

@@ -122,7 +122,7 @@ static int trace_graph(struct wm_recorder_kernel *k, const char *glob, struct wm
 
 	if (err != -EOPNOTSUPP || !has_graph(k))
 		return err;
-	err = wm_recorder_kernel_take_top(k, "the function graph (before Linux 6.13)", diag);
+	err = wm_recorder_kernel_take_top(k, "the function graph (before Linux 6.11)", diag);
 	return err ? err : wm_instance_functions(k->top, glob, true, diag);
 }
 
