@@ -130,7 +130,7 @@ static uint32_t among_vandals(uint32_t mode, bool concurrent)
 			(void)wm_pump_snapshot(pump, NULL, NULL); /* may return any result */
 		(void)wm_pump_round(pump, i % 3 == 0);
 		if (wm_pump_source_fault(vandal) || i % 64 == 63) {
-			assert_int_equal(wm_pump_finish(pump, vandal), 0);
+			assert_int_equal(wm_pump_finish(pump, vandal, NULL), 0);
 			vandal = come_back(v, pump, &bad);
 		}
 	}
@@ -139,7 +139,7 @@ static uint32_t among_vandals(uint32_t mode, bool concurrent)
 		pthread_join(thread, NULL);
 	}
 	assert_null(wm_pump_source_fault(honest));
-	assert_int_equal(wm_pump_finish(pump, honest), 0);
+	assert_int_equal(wm_pump_finish(pump, honest, NULL), 0);
 	assert_int_equal(good.events + lost_sum(good.lost), ROUNDS);
 	assert_int_equal(lost_sum(good.lost),
 			 g.thread[0].lost_full + g.thread[1].lost_full + g.thread[2].lost_full);
@@ -207,7 +207,7 @@ static void test_each_lie(void **state)
 		wm_pump_totals(pump, &t);
 		assert_int_equal(t.quarantined, lies[i].caught);
 		assert_int_equal(t.events, i == 1 ? 11 : 10); /* valid records are kept */
-		assert_int_equal(wm_pump_finish(pump, s), 0);
+		assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 		wm_pump_totals(pump, &t);
 		assert_int_equal(t.quarantined, lies[i].caught);
 		wm_pump_destroy(pump);
@@ -239,7 +239,7 @@ static void test_counters_that_lie(void **state)
 	wm_pump_totals(pump, &t);
 	assert_true(t.lost[WM_LOST_FULL] == 7);
 	assert_true(t.lost[WM_LOST_EARLY] == 0);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_destroy(pump);
 	program_free(&g);
 }

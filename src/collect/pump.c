@@ -288,7 +288,7 @@ static int collect_last(struct wm_pump *p, struct wm_pump_source *s)
 	return err;
 }
 
-int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s)
+int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s, const char **ret_fault)
 {
 	struct outcome out = {0};
 	bool more;
@@ -310,6 +310,8 @@ int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s)
 	wm_source_settle_losses(s);
 	wm_source_tell_losses(s);
 	add_source_totals(s, &p->totals);
+	if (ret_fault)
+		*ret_fault = s->fault;
 	drop_source(p, s);
 	p->busy = false;
 	return out.error < 0 ? out.error : 0;

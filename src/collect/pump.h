@@ -61,9 +61,11 @@ int wm_pump_add(struct wm_pump *p, struct wm_pool *pool, struct wm_producer *pro
 /*
  * Removes a source whose process has exited or is no longer recorded, so that its OWNED chunks are
  * final. Writes the rest, accounts for lost events, and marks the pool as closing for a process
- * that still runs. 0; -EBUSY: nothing was done; or the error of a write that failed.
+ * that still runs. 0; -EBUSY: nothing was done; or the error of a write that failed. *ret_fault
+ * (may be NULL) becomes the reason why the source is quarantined, which may have been found only
+ * now, or NULL.
  */
-int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s);
+int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s, const char **ret_fault);
 
 /*
  * Drains all sources. `seal` also takes the committed part of chunks still

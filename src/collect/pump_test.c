@@ -67,7 +67,7 @@ static void random_life(uint32_t mode, uint64_t seed)
 	for (int i = 0; i < 3000; i++)
 		random_step(&g, pump, &seed);
 	/* The program has ended, so its OWNED chunks are final. */
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	check_account(&g, pump, &producer);
 	assert_true(producer.events > 1000);
 	wm_pump_destroy(pump);
@@ -103,7 +103,7 @@ static void test_many_programs(void **state)
 		random_step(&g[i], pump, &seed);
 		if (next_random(&seed) % 50)
 			continue;
-		assert_int_equal(wm_pump_finish(pump, s[i]), 0);
+		assert_int_equal(wm_pump_finish(pump, s[i], NULL), 0);
 		assert_int_equal(program_emitted(&g[i]),
 				 producer[i].events + lost_sum(producer[i].lost));
 		emitted += program_emitted(&g[i]);
@@ -113,7 +113,7 @@ static void test_many_programs(void **state)
 		s[i] = program_join(&g[i], pump, &producer[i]);
 	}
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(wm_pump_finish(pump, s[i]), 0);
+		assert_int_equal(wm_pump_finish(pump, s[i], NULL), 0);
 		emitted += program_emitted(&g[i]);
 		program_free(&g[i]);
 	}
@@ -140,7 +140,7 @@ static void in_between(void *data)
 	o->calls++;
 	assert_int_equal(o->producer->packets, o->packets_then);
 	assert_int_equal(wm_pump_round(o->pump, true), -EBUSY);
-	assert_int_equal(wm_pump_finish(o->pump, o->source), -EBUSY);
+	assert_int_equal(wm_pump_finish(o->pump, o->source, NULL), -EBUSY);
 	assert_int_equal(wm_pump_snapshot(o->pump, NULL, NULL), -EBUSY);
 	if (o->calls == 1) /* a process joins while sockets are drained */
 		(void)program_join(o->late, o->pump, o->producer);
@@ -189,7 +189,7 @@ static void test_block_mode_beats(void **state)
 		assert_int_equal(wm_pump_round(pump, false), 0);
 		assert_int_equal(wm_load_relaxed(&wm_pool_header(&g.pool)->reader_alive), i);
 	}
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	assert_int_equal(wm_load_relaxed(&wm_pool_header(&g.pool)->closing), 1);
 	wm_pump_destroy(pump);
 	program_free(&g);
@@ -218,7 +218,8 @@ static void test_lost_causes(void **state)
 	assert_int_equal(producer.lost[WM_LOST_NESTED], 10 + WM_LOST_NESTED + 5);
 	assert_int_equal(producer.lost_in_packets, 6 * 10 + 15 + 5);
 	wm_pool_lost(&g.pool, WM_LOST_TOO_BIG, 1);
-	assert_int_equal(wm_pump_finish(pump, s), 0); /* includes losses after the last packet */
+	assert_int_equal(wm_pump_finish(pump, s, NULL),
+			 0); /* includes losses after the last packet */
 	wm_pump_totals(pump, &t);
 	assert_int_equal(producer.lost[WM_LOST_TOO_BIG], 10 + WM_LOST_TOO_BIG + 1);
 	assert_int_equal(lost_sum(t.lost), 6 * 10 + 15 + 6);
@@ -253,7 +254,7 @@ static void failing_writes(int fail, enum wm_lost cause, bool pump_tells)
 	/* The chunks were released although the write failed. */
 	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 0);
 	assert_true(producer.failed > 300);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.error, pump_tells ? 0 : fail);
 	assert_int_equal(t.lost[cause], producer.failed);
@@ -295,7 +296,7 @@ static void test_idle_for_days(void **state)
 		world_clock += (uint64_t)1 << 46;
 	}
 	assert_int_equal(wm_pump_round(pump, true), 3);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	check_account(&g, pump, &producer);
 	assert_int_equal(producer.packets, 8);
 	wm_pump_destroy(pump);
@@ -392,7 +393,7 @@ static void kill_one(uint32_t mode, uint64_t *seed)
 	}
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_totals(pump, &t);
 	known = t.events + lost_sum(t.lost);
 	assert_true(known >= tally->done);

@@ -64,7 +64,7 @@ static void scene_end(struct scene *s, struct wm_pump_totals *ret)
 	struct wm_trace_totals written;
 
 	for (int i = 0; i < NR_PROGRAMS; i++) {
-		assert_int_equal(wm_pump_finish(s->pump, s->source[i]), 0);
+		assert_int_equal(wm_pump_finish(s->pump, s->source[i], NULL), 0);
 		wm_producer_remove(s->producer[i], wm_clock_read(WM_CLOCK_MONOTONIC));
 	}
 	wm_pump_totals(s->pump, ret);

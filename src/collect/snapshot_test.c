@@ -38,7 +38,7 @@ static void test_own_writes_once(void **state)
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 1);
 	assert_int_equal(producer.events, 110);
 	emit_many(&g, 1, 5000); /* overwrites records that are already written, so none is lost */
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, producer.events);
 	assert_int_equal(t.events + t.lost[WM_LOST_OVERWRITTEN], 5110);
@@ -71,7 +71,7 @@ static void test_guest_gets_all(void **state)
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, 0);
 	assert_int_equal(own.events, 0);
-	assert_int_equal(wm_pump_finish(pump, s),
+	assert_int_equal(wm_pump_finish(pump, s, NULL),
 			 0); /* finishing writes all of it, too, to the producer of the source */
 	assert_int_equal(own.events, guest.events);
 	assert_int_equal(own.lost[WM_LOST_OVERWRITTEN], guest.lost[WM_LOST_OVERWRITTEN]);
@@ -91,7 +91,7 @@ static void test_nobody_wanted_it(void **state)
 	s = program_join(&g, pump, NULL);
 	emit_many(&g, 2, 3000);
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 0);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, 0);
 	assert_int_equal(t.lost[WM_LOST_OVERWRITTEN], 3000);
@@ -156,7 +156,7 @@ static void at_full_speed(uint32_t nr_big)
 	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	assert_int_equal(wm_pump_finish(pump, s), 0);
+	assert_int_equal(wm_pump_finish(pump, s, NULL), 0);
 	wm_pump_totals(pump, &t);
 	assert_true(own.next[0] <= EVENTS && own.next[1] <= EVENTS);
 	assert_int_equal(t.events, own.events);

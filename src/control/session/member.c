@@ -299,23 +299,31 @@ static void raise_allowance(struct wm_app *a)
 		a->allowance = WM_APP_MESSAGES_MAX;
 }
 
+/* Quarantines the process if the pump found a fault in its memory, which the pump has counted. */
+static void take_pump_fault(struct wm_app *a, const char *fault)
+{
+	if (!fault || a->pump_fault)
+		return;
+	a->pump_fault = true;
+	(void)quarantine(a, "its shared memory is corrupt: ", fault);
+}
+
 int wm_app_settle(struct wm_app *a, struct wm_pump *pump)
 {
+	const char *fault = NULL;
 	int err = 0, finish_err = 0;
 
 	raise_allowance(a);
 	if (a->pool_waits && pump)
 		err = hand_over(a, pump);
-	if (a->source && wm_pump_source_fault(a->source) && !a->violation[0]) {
-		a->pump_fault = true;
-		(void)quarantine(a,
-				 "its shared memory is corrupt: ", wm_pump_source_fault(a->source));
-	}
+	if (a->source)
+		take_pump_fault(a, wm_pump_source_fault(a->source));
 	if (a->state != WM_APP_ENDED)
 		return err;
 	close_socket(a);
 	if (a->source)
-		finish_err = wm_pump_finish(pump, a->source);
+		finish_err = wm_pump_finish(pump, a->source, &fault);
+	take_pump_fault(a, fault);
 	a->source = NULL;
 	if (a->producer)
 		wm_producer_remove(a->producer,

@@ -500,6 +500,13 @@ static void counts_too_many_losses(struct fake *f)
 	fake_emit(f, 10);
 }
 
+/* The process ends before the pump looks at its memory again. */
+static void counts_too_many_losses_and_ends(struct fake *f)
+{
+	wm_pool_header(&f->pool)->lost[WM_LOST_FULL] = UINT64_MAX;
+	fake_bye(f);
+}
+
 /* The reason that the user sees distinguishes the protocol, shared memory, and old runtimes. */
 static void reasons(void **state)
 {
@@ -509,6 +516,7 @@ static void reasons(void **state)
 	} cases[] = {
 	    {LATER(second_hello), "recorded: it broke the protocol: a second HELLO"},
 	    {LATER(counts_too_many_losses), "recorded: its shared memory is corrupt: "},
+	    {LATER(counts_too_many_losses_and_ends), "recorded: its shared memory is corrupt: "},
 	    {FIRST(hello_of_the_future), "recorded: its runtime uses another version"},
 	};
 
@@ -527,7 +535,7 @@ static void reasons(void **state)
 			fail_msg("%s: %s", cases[i].offence.name, report.sentence);
 		fake_close(&f);
 	}
-	kit_stop();
+	assert_int_equal(kit_stop()->nr_quarantined, NR(cases));
 }
 
 /* A batch has the same effect as its messages sent one by one. */
