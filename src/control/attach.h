@@ -23,6 +23,8 @@ struct wm_attach_result {
 	uint32_t nr_events; /* number of events switched on from outside */
 	uint32_t nr_sites;
 	uint32_t nr_refused; /* number of sites whose bytes are not waymark's */
+	uint32_t nr_failed;  /* number of sites that could not be read or written */
+	int failed_err;      /* the first error of these */
 	/* Number of sites that stay off because WAYMARK_NOPATCH is set in the process. */
 	uint32_t nr_unpatched;
 	uint32_t nr_known; /* number of events that the process has, selected or not */

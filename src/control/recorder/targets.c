@@ -233,6 +233,11 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 		    "process %d: marks that stay off because their code was modified, by a "
 		    "debugger or a uprobe: %u",
 		    (int)pid, result->nr_refused);
+	if (result->nr_failed)
+		wm_words_say(t->plan->words,
+			     "process %d: marks that stay off because they could not be switched "
+			     "on: %u; the first error: %s",
+			     (int)pid, result->nr_failed, wm_diag_errno(result->failed_err));
 	if (result->nr_unpatched)
 		wm_words_say(t->plan->words,
 			     "process %d: marks that stay off because WAYMARK_NOPATCH is set: %u; "

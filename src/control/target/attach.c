@@ -145,7 +145,10 @@ struct switching {
 	bool flip;       /* the second pass: all words are written, so flip the sites */
 };
 
-/* Writes the enabled form of an instruction. Returns 0, or -EBUSY when the site has other bytes. */
+/*
+ * Writes the enabled form of an instruction. Returns 0; -EBUSY: the site has other bytes; or the
+ * error of reading or writing it.
+ */
 static int attach_flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 {
 #if defined(__x86_64__)
@@ -191,6 +194,16 @@ static void mark_event(struct walk *w, uint64_t event)
 		s->result.nr_events++;
 }
 
+static void count_switched(struct wm_attach_result *r, int err)
+{
+	if (err == 0)
+		r->nr_sites++;
+	else if (err == -EBUSY)
+		r->nr_refused++;
+	else if (r->nr_failed++ == 0)
+		r->failed_err = err;
+}
+
 static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *site,
 			const struct wm_class *class)
 {
@@ -218,10 +231,7 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 	else
 		err = wm_target_write(w->t, event + offsetof(struct waymark_event_state, enabled),
 				      &yes, sizeof(yes));
-	if (err == 0)
-		s->result.nr_sites++;
-	else
-		s->result.nr_refused++;
+	count_switched(&s->result, err);
 }
 
 static void attach_read_folders(const struct wm_target *t, char *buf, size_t size)

@@ -216,6 +216,21 @@ static void leaves_other_bytes_alone(void **state)
 	assert_int_equal(code, 0xcc);
 }
 
+/* A site that cannot be read is not taken for one with a breakpoint. */
+static void site_outside_of_memory(void **state)
+{
+	struct wm_attach_result r;
+
+	want("one");
+	world.site[1].insn = INT32_MIN; /* two GiB below: not mapped */
+	start_target();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_int_equal(r.nr_sites, 1);
+	assert_int_equal(r.nr_refused, 0);
+	assert_int_equal(r.nr_failed, 1);
+	assert_true(r.failed_err < 0 && r.failed_err != -EBUSY);
+}
+
 /* When the agent never polls, the sites are enabled from outside after a while. */
 static void sleeping_agent(void **state)
 {
@@ -417,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(switches_what_is_wanted, setup, teardown),
 	    cmocka_unit_test_setup_teardown(leaves_other_bytes_alone, setup, teardown),
+	    cmocka_unit_test_setup_teardown(site_outside_of_memory, setup, teardown),
 	    cmocka_unit_test_setup_teardown(sleeping_agent, setup, teardown),
 	    cmocka_unit_test_setup_teardown(pending_request, setup, teardown),
 	    cmocka_unit_test_setup_teardown(pending_list, setup, teardown),
