@@ -6,6 +6,7 @@
 #include "kernel/perf_event.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +157,34 @@ static void test_refusals_are_sentences(void **state)
 	}
 }
 
+/* A watchpoint is refused for its access, its length or its address, which are distinguished. */
+static void test_breakpoint_reasons(void **state)
+{
+	static const struct {
+		uint32_t access, bytes;
+		const char *part;
+	} rows[] = {
+#if defined(__x86_64__)
+		{HW_BREAKPOINT_R, 8, "use rw"},
+		{HW_BREAKPOINT_X, 4, "/8:x"},
+#endif
+		{HW_BREAKPOINT_RW, 8, "must be a multiple of the length"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wm_diag diag = {.offset = -1};
+		struct perf_event_attr attr;
+
+		wm_perf_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
+		attr.bp_type = rows[i].access;
+		attr.bp_len = rows[i].bytes;
+		(void)wm_perf_refused(-EINVAL, &attr, (struct wm_perf_where){0, -1}, "mem:0x1001",
+				      &diag);
+		assert_non_null(strstr(diag.sentence, rows[i].part));
+	}
+}
+
 /*
  * A child running as user nobody opens a counter for whole CPUs: the message must name the setting
  * that forbids it.
@@ -202,6 +231,7 @@ int main(void)
 	    cmocka_unit_test(test_children_are_counted_in),
 	    cmocka_unit_test(test_scaling),
 	    cmocka_unit_test(test_refusals_are_sentences),
+	    cmocka_unit_test(test_breakpoint_reasons),
 	    cmocka_unit_test(test_nobody_is_told_the_setting),
 	};
 

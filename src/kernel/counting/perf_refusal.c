@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/hw_breakpoint.h>
 #include <string.h>
 
 #include "kernel/perf_event.h"
@@ -104,13 +105,24 @@ static int refused_no_kernel(const struct refusal *r)
 			   r->name);
 }
 
+static const char *watch_reason(const struct perf_event_attr *attr)
+{
+#if defined(__x86_64__)
+	if (attr->bp_type == HW_BREAKPOINT_R)
+		return "this CPU cannot watch reads alone; use rw";
+	if (attr->bp_type == HW_BREAKPOINT_X && attr->bp_len != sizeof(long))
+		return "this CPU watches the execution of an instruction with length 8 only; use "
+		       "/8:x";
+#endif
+	return "the CPU cannot watch this address and length; the address must be a multiple of "
+	       "the length (1, 2, 4 or 8)";
+}
+
 static int refused_invalid(const struct refusal *r)
 {
 	if (r->attr->type == PERF_TYPE_BREAKPOINT)
-		return wm_diag_set(r->diag, r->err, NULL, -1,
-				   "'%.80s': the CPU cannot watch this address and length; the "
-				   "address must be a multiple of the length (1, 2, 4 or 8)",
-				   r->name);
+		return wm_diag_set(r->diag, r->err, NULL, -1, "'%.80s': %s", r->name,
+				   watch_reason(r->attr));
 	return wm_diag_set(
 	    r->diag, r->err, NULL, -1, "'%.80s': the kernel refuses this event in this form: %s",
 	    r->name,
@@ -136,7 +148,7 @@ static const struct {
     {ENFILE, NULL, "the whole system has too many open files; raise /proc/sys/fs/file-max"},
     {ESRCH, NULL, "the process or thread has ended"},
     {ENOSPC, NULL,
-     "the CPU has no free watchpoint; it has about four, and a debugger may use some"},
+     "all watchpoints of the CPU are in use; most CPUs have four, and a debugger may use some"},
     {EBUSY, NULL,
      "another tool has exclusive use of the counters (an exclusive event, or the NMI watchdog)"},
     {E2BIG, NULL, "this kernel is too old for an option of this event"},

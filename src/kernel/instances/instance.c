@@ -92,10 +92,15 @@ int wm_instance_open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 {
 	int fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+	if (fd < 0 && errno == ENOENT)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "cannot record kernel events: there is no '%s/instances', which "
+				   "Linux has since 3.10",
+				   t->path);
 	if (fd < 0)
-		return wm_diag_set(diag, errno == ENOENT ? -EOPNOTSUPP : -errno, NULL, -1,
-				   "cannot record kernel events: '%s/instances': %s", t->path,
-				   wm_diag_errno(-errno));
+		return wm_diag_set(diag, -errno, NULL, -1,
+				   "cannot record kernel events: cannot open '%s/instances': %s",
+				   t->path, strerror(errno));
 	if (flock(fd, LOCK_EX) < 0) {
 		int err = -errno;
 
@@ -196,6 +201,10 @@ int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct
 
 	if (!err)
 		return 0;
+	if (err != -EINVAL)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "cannot set the clock of a tracing instance: %s",
+				   strerror(-err));
 	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 			   "the kernel's tracing has no clock '%s', which the programs' events "
 			   "use: their times could not be compared",

@@ -274,8 +274,11 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 			       t->path);
 		return in_use(diag, what, by);
 	}
-	if (instance_top_find_cpus(i) < i->nr_cpus)
-		return in_use(diag, what, "its tracing_cpumask excludes some CPUs");
+	if (instance_top_find_cpus(i) < i->nr_cpus) {
+		(void)snprintf(by, sizeof(by),
+			       "%s/tracing_cpumask excludes some CPUs; set all bits", t->path);
+		return in_use(diag, what, by);
+	}
 	unread = nr_unread(i);
 	if (!unread)
 		return 0;

@@ -197,8 +197,8 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	if (err == -EPERM || err == -EACCES)
 		return wm_diag_set(
 		    diag, -EOPNOTSUPP, NULL, -1,
-		    "this kernel was built with its %s tracer disabled for all users; a "
-		    "distribution's kernel can trace functions",
+		    "the kernel does not permit its %s tracer: it is locked down (see "
+		    "/sys/kernel/security/lockdown), or was built with this tracer disabled",
 		    tracer);
 	if (err)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,

@@ -294,6 +294,15 @@ static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct w
 	return nr;
 }
 
+static int cannot_see(struct wm_diag *diag, pid_t pid, int err)
+{
+	if (err == -ENOENT || err == -ESRCH)
+		return wm_diag_set(diag, -ESRCH, NULL, -1,
+				   "there is no process %d, and no file of that name", (int)pid);
+	return wm_diag_set(diag, err, NULL, -1, "cannot see the files of process %d: %s", (int)pid,
+			   strerror(-err));
+}
+
 static int of_process(const struct wm_event_place *p, const char *number, const char *rest,
 		      bool every, wm_event_file_fn *fn)
 {
@@ -302,12 +311,7 @@ static int of_process(const struct wm_event_place *p, const char *number, const 
 	int err = wm_maps_read(pid, &maps);
 
 	if (err < 0)
-		return wm_diag_set(
-		    p->diag, err == -ENOENT ? -ESRCH : err, NULL, -1,
-		    err == -ENOENT || err == -ESRCH
-			? "there is no process %d, and no file of that name"
-			: "not permitted to see the files of process %d; run as root",
-		    (int)pid);
+		return cannot_see(p->diag, pid, err);
 	err = each_mapped(p, pid, &maps, rest, every, fn);
 	wm_maps_done(&maps);
 	return err;

@@ -16,8 +16,8 @@
 	}
 
 static const struct wm_event_known known[] = {
-    SOFTWARE("task-clock", NULL, TASK_CLOCK, false, "nanoseconds that the tasks ran on a CPU"),
-    SOFTWARE("cpu-clock", NULL, CPU_CLOCK, false, "nanoseconds of the CPU's timer"),
+    SOFTWARE("task-clock", NULL, TASK_CLOCK, false, "CPU time of the tasks, in nanoseconds"),
+    SOFTWARE("cpu-clock", NULL, CPU_CLOCK, false, "time by a timer of each CPU, in nanoseconds"),
     SOFTWARE("context-switches", "cs", CONTEXT_SWITCHES, true, "a task left its CPU"),
     SOFTWARE("cpu-migrations", "migrations", CPU_MIGRATIONS, true, "a task moved to another CPU"),
     SOFTWARE("page-faults", "faults", PAGE_FAULTS, false, "a memory page was not present"),

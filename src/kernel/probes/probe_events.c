@@ -216,6 +216,20 @@ int wm_dynamic_fd(const struct wm_dynamic *d)
 	return d->alive;
 }
 
+static int cannot_write(const struct wm_tracefs *t, const char *file, int err, struct wm_diag *diag)
+{
+	if (err == -ENOENT)
+		return wm_diag_set(
+		    diag, err, t->path, -1,
+		    "cannot make probes: this kernel has neither dynamic_events nor "
+		    "uprobe_events in %s; use one built with CONFIG_UPROBE_EVENTS or "
+		    "CONFIG_KPROBE_EVENTS",
+		    t->path);
+	return wm_diag_set(diag, err, t->path, -1, "cannot make probes: cannot write %s/%s (%s)%s",
+			   t->path, file, strerror(-err),
+			   err == -EROFS ? "; mount this tracefs writable" : "; run as root");
+}
+
 int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struct wm_diag *diag)
 {
 	struct wm_dynamic *d = calloc(1, sizeof(*d));
@@ -230,10 +244,7 @@ int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struc
 	err = faccessat(t->dirfd, d->file, W_OK, AT_EACCESS) < 0 ? -errno : 0;
 	if (err < 0) {
 		free(d);
-		return wm_diag_set(diag, err, t->path, -1,
-				   "cannot make probes: cannot write %s/%s (%s); run as root",
-				   t->path, err == -ENOENT ? "uprobe_events" : "dynamic_events",
-				   strerror(-err));
+		return cannot_write(t, list_file(t), err, diag);
 	}
 	(void)wm_instance_sweep(t);
 	wm_dynamic_sweep(t);
