@@ -281,14 +281,14 @@ static int check_stream(const struct wm_counting_choice *c, struct wm_diag *diag
 	if (twice)
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
-		    "'%s' is named twice, but waymark evaluates one filter per event "
-		    "here; join the filters with ||",
+		    "'%s' is named twice, but an event can have only one filter here; join the "
+		    "filters with ||",
 		    twice);
 	if (q->no_inherit && c->counting.programs)
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
-		    "-i is not possible here: the events of programs are recorded into "
-		    "memory to count them, with those of child processes");
+		    "-i is not possible with events of programs: those of child processes are "
+		    "always counted, too");
 	return 0;
 }
 

@@ -96,15 +96,19 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 	fd = openat(t->dirfd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0)
 		meta = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-	err = meta == MAP_FAILED ? errno : 0;
+	err = meta == MAP_FAILED ? errno : 0; /* of openat() or mmap() */
 	if (meta != MAP_FAILED)
 		(void)munmap(meta, (size_t)sysconf(_SC_PAGESIZE));
 	if (fd >= 0)
 		(void)close(fd);
 	(void)unlinkat(t->dirfd, name, AT_REMOVEDIR);
-	if (err)
+	if (err && fd < 0)
+		wm_check_no(c, WM_WORKS_NO, "", "cannot open the buffer of a tracing instance: %s",
+			    strerror(err));
+	else if (err)
 		wm_check_no(c, WM_WORKS_PARTLY, "",
-			    "readable, not mappable (%s): mapping needs Linux 6.10", strerror(err));
+			    "readable, not mappable (%s); Linux 6.10 and later can map it",
+			    strerror(err));
 	else
 		wm_check_yes(c, "an instance with a mapped buffer");
 }
@@ -129,8 +133,8 @@ static void check_trace_clock(struct wm_doctor *d, struct wm_check *c)
 		wm_check_yes(c, cycles ? "CLOCK_MONOTONIC (mono)"
 				       : "CLOCK_MONOTONIC (mono), as in programs");
 	else
-		wm_check_no(c, WM_WORKS_NO, "use a kernel of 4.1 or later",
-			    "kernel events have no clock that programs can read");
+		wm_check_no(c, WM_WORKS_NO, "use Linux 4.1 or later",
+			    "the kernel's tracing offers no clock that programs can read");
 }
 
 static void check_function_tracer(struct wm_doctor *d, struct wm_check *c)
@@ -333,7 +337,8 @@ static void check_limits(struct wm_doctor *d, struct wm_check *c)
 
 	(void)wm_privilege_setting("/proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	if (p->files_hard < 64u * (uint64_t)(cpus > 0 ? cpus : 1))
-		wm_check_no(c, WM_WORKS_PARTLY, "raise it: ulimit -Hn (as root), or LimitNOFILE=",
+		wm_check_no(c, WM_WORKS_PARTLY,
+			    "as root: ulimit -n NUMBER; in a systemd unit: LimitNOFILE=NUMBER",
 			    "only %" PRIu64 " open files: each event needs one per CPU",
 			    p->files_hard);
 	else

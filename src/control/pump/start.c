@@ -143,10 +143,25 @@ static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 	return pid;
 }
 
-static void pump_start_reap(pid_t pid)
+/* Returns the wait status of the process. */
+static int pump_start_reap(pid_t pid)
 {
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return status;
+}
+
+static int say_early_end(int status, struct wm_diag *diag)
+{
+	if (WIFSIGNALED(status))
+		return wm_diag_set(diag, -ECHILD, NULL, -1,
+				   "signal %d (%s) ended the pump process before it was ready",
+				   WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return wm_diag_set(diag, -ECHILD, NULL, -1,
+			   "the pump process exited with status %d before it was ready",
+			   WEXITSTATUS(status));
 }
 
 int wm_pumproc_start(const struct wm_recording_options *o, struct wm_channel *ret,
@@ -154,7 +169,7 @@ int wm_pumproc_start(const struct wm_recording_options *o, struct wm_channel *re
 {
 	struct wm_channel c;
 	struct wm_report report;
-	int pair[2], got;
+	int pair[2], got, status;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
@@ -175,9 +190,8 @@ int wm_pumproc_start(const struct wm_recording_options *o, struct wm_channel *re
 		return 0;
 	}
 	wm_channel_done(&c);
-	pump_start_reap(c.pid);
+	status = pump_start_reap(c.pid);
 	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
-		return wm_diag_set(diag, -ECHILD, NULL, -1,
-				   "the pump process exited before it was ready");
+		return say_early_end(status, diag);
 	return wm_diag_set(diag, report.err, NULL, -1, "%s", report.sentence);
 }

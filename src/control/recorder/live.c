@@ -134,21 +134,24 @@ int wm_live_create(const char *runtime_dir, uint64_t bytes, struct wm_live **ret
 {
 	const char *const bases[] = {"/dev/shm", runtime_dir, "/tmp"};
 	struct wm_live *l = calloc(1, sizeof(*l));
+	const char *last = NULL;
 	int err = -ENOENT;
 
 	if (!l)
 		return -ENOMEM;
 	l->lock_fd = -1;
 	for (size_t i = 0; err && i < sizeof(bases) / sizeof(bases[0]); i++) {
+		if (!bases[i])
+			continue;
 		l->bytes = bytes ? bytes : WM_LIVE_BYTES_DEFAULT;
-		if (bases[i])
-			err = make_in(l, bases[i]);
+		err = make_in(l, bases[i]);
+		last = bases[i];
 	}
 	if (err) {
 		free(l);
 		return wm_diag_set(diag, err, NULL, -1,
-				   "no space for buffered events in /dev/shm or /tmp: %s",
-				   strerror(-err));
+				   "cannot make a folder for buffered events in /dev/shm or %s: %s",
+				   last, strerror(-err));
 	}
 	*ret = l;
 	return 0;

@@ -21,7 +21,7 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 {
 	int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *text = NULL, *end;
-	size_t bytes;
+	size_t bytes = 0;
 	int err;
 
 	if (folder < 0)
@@ -29,9 +29,12 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 				   strerror(errno));
 	err = wm_file_read(folder, WM_TOOL_FILE, size - 1, &text, &bytes);
 	close(folder);
-	if (err < 0)
+	if (err == -ENOENT)
 		return wm_diag_set(diag, err, NULL, -1, "no recording is writing to '%s' now", dir);
-	end = strchr(text, '\n');
+	if (err < 0 && err != -EFBIG)
+		return wm_diag_set(diag, err, NULL, -1, "cannot read '%s/%s': %s", dir,
+				   WM_TOOL_FILE, strerror(-err));
+	end = text ? strchr(text, '\n') : NULL;
 	if (!end || text[0] != '/' || end + 1 != text + bytes) {
 		free(text);
 		return wm_diag_set(
