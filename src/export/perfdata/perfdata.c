@@ -28,9 +28,11 @@ static int perfdata_export_begin(struct wm_export *x, struct wm_diag *diag)
 	if (t->ops == &wm_perfdata_ops) {
 		d->pd = t->own;
 		d->swap = d->pd->swap;
-		return d->pd->nr_attrs ? wm_pdx_begin(d)
-				       : wm_diag_set(diag, -EINVAL, t->path, -1,
-						     "it has no attrs, which describe its records");
+		return d->pd->nr_attrs
+			   ? wm_pdx_begin(d)
+			   : wm_diag_set(
+				 diag, -EINVAL, t->path, -1,
+				 "it has no event attributes (attrs), which describe its records");
 	}
 	d->base_ns = perfdata_export_base_of(t);
 	err = wm_pdx_make_attrs(d, diag);

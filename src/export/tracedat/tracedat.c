@@ -97,6 +97,7 @@ static int tracedat_export_choose(struct wm_tdx *d, const struct wm_event_type *
 	if (ret->format)
 		return 0;
 	ret->how = WM_TDX_LEFT_OUT;
+	ret->why = "the trace has more event types than a kernel can have";
 	if (id == 0)
 		id = ++d->nr_made; /* ids begin with 1: 0 is not valid */
 	if (id >= WM_KFORMATS_IDS)
@@ -107,6 +108,8 @@ static int tracedat_export_choose(struct wm_tdx *d, const struct wm_event_type *
 	d->nr_made++;
 	if (!err)
 		ret->how = WM_TDX_MADE;
+	ret->why = err == -E2BIG ? "they have more fields than an event of a kernel can have"
+				 : "their fields cannot be described as a kernel does";
 	return 0;
 }
 
@@ -248,7 +251,11 @@ static int tracedat_export_add(struct wm_tdx *d, const struct wm_tdx_event *what
 	int err = 0;
 
 	if (cpu >= WM_TDX_CPUS_MAX || buffer >= d->nr_buffers) {
-		wm_export_skip(d->x, "their CPU number is above 4095", 1);
+		wm_export_skip(d->x,
+			       cpu >= WM_TDX_CPUS_MAX
+				   ? "their CPU number is above 4095"
+				   : "they are in a buffer without a description",
+			       1);
 		return 0;
 	}
 	err = get_ring(d, buffer, cpu, &r);
@@ -294,7 +301,9 @@ static int tracedat_export_event(struct wm_export *x, uint32_t trace, const stru
 	if (err)
 		return err;
 	if (what->how == WM_TDX_LEFT_OUT || (what->how == WM_TDX_RECORD && !e->raw)) {
-		wm_export_skip(x, "more event types, or more fields in an event, than a kernel has",
+		wm_export_skip(x,
+			       what->how == WM_TDX_LEFT_OUT ? what->why
+							    : "the trace lacks their raw record",
 			       1);
 		return 0;
 	}

@@ -81,6 +81,7 @@ int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
 struct wm_tdx_event {
 	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
 	const struct wm_kformat *format; /* set for KERNELS and MADE */
+	const char *why;                 /* set for LEFT_OUT */
 };
 
 struct wm_tdx {

@@ -164,8 +164,10 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	if (!t.nr || t.is_bad) {
 		const char *name = ref->nr_names ? ref->names[ref->nr_names - 1] : NULL;
 
-		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is not an earlier number",
-					  name ? name : "..");
+		(void)wm_ctf_compile_fail(
+		    c, ref, -EBADMSG,
+		    "'%.100s' (a length or tag) does not refer to an earlier integer field",
+		    name ? name : "..");
 		return 0;
 	}
 	op = &c->ops[t.first->op];

@@ -89,14 +89,14 @@ static const struct {
 		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(
 			  "1,1", STRUCT(M("x", UINT8))))) "," M("l", LIST(FROM("length",
 									       "\"v\",\"n\"")))),
-     BYTES(0), "refused: 'n' is not an earlier number"},
+     BYTES(0), "refused: 'n' (a length or tag) does not refer to an earlier integer field"},
     {CTF2(M("s", UINT8) "," M(
 	 "v", VARIANT(PATH("selector", "\"s\""),
 		      OPTION("0,0", UINT8) "," OPTION(
 			  "1,1", INT2("signed-integer", 8, "little",
 				      "")))) "," M("w", VARIANT(PATH("selector", "\"v\""),
 								OPTION("0,9", UINT8)))),
-     BYTES(0), "refused: 'v' is not an earlier number"},
+     BYTES(0), "refused: 'v' (a length or tag) does not refer to an earlier integer field"},
     /* Nulls after names, and the structures they lead back to. */
     {CTF2(M("n", UINT8) "," M("a", STRUCT(M("b", STRUCT(M("x", UINT8))))) "," M(
 	 "l", LIST(FROM("length", "\"a\",\"b\",null,null,\"n\"")))),

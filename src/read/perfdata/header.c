@@ -196,6 +196,22 @@ static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t
 	return err < 0 ? err : 0;
 }
 
+static bool feature_is_usable(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t f,
+			      const struct section *at, uint64_t file_bytes)
+{
+	bool is_inside = inside(at, file_bytes);
+
+	if (!is_inside)
+		wm_trace_fault(pd->trace, s->file, at->offset,
+			       "feature %u (%llu bytes) is outside of the file", f,
+			       (unsigned long long)at->bytes);
+	else if (at->bytes > WM_PD_FEATURE_MAX)
+		wm_trace_fault(pd->trace, s->file, at->offset,
+			       "feature %u has %llu bytes, the limit is %u", f,
+			       (unsigned long long)at->bytes, WM_PD_FEATURE_MAX);
+	return is_inside && at->bytes <= WM_PD_FEATURE_MAX;
+}
+
 static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 			 uint64_t file_bytes)
 {
@@ -219,12 +235,8 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 		section = get_section(entry, pd->swap);
 		err = claim(h, &at);
 		at.offset += 16;
-		if (!inside(&section, file_bytes) || section.bytes > WM_PD_FEATURE_MAX) {
-			wm_trace_fault(pd->trace, s->file, section.offset,
-				       "feature %u (%llu bytes) is outside of the file", f,
-				       (unsigned long long)section.bytes);
+		if (!feature_is_usable(pd, s, f, &section, file_bytes))
 			continue;
-		}
 		if (section.offset >= at.offset && section.offset < table_end)
 			table_end = section.offset;
 		if (!err)

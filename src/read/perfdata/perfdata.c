@@ -155,8 +155,9 @@ static int finish_types(struct wm_pd *pd, struct wm_diag *diag)
 	int err;
 
 	if (!pd->nr_attrs)
-		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0,
-				   "it has no attrs, which describe its records");
+		return wm_diag_set(
+		    diag, -EBADMSG, pd->trace->path, 0,
+		    "it has no event attributes (attrs), which describe its records");
 	err = wm_pd_attrs_finish(pd);
 	return err ? err : wm_pd_meta_types(pd);
 }

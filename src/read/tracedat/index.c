@@ -221,6 +221,35 @@ struct chunk {
 	uint32_t packed, bytes;
 };
 
+static uint64_t unpacked_max(const struct indexing *x)
+{
+	return UNPACKED_BASE + UNPACKED_RATIO * x->td->file_bytes;
+}
+
+/* Reports why a chunk whose pages end at `end` or before cannot be read. */
+static void fault_chunk(const struct indexing *x, const struct chunk *c, uint64_t end)
+{
+	struct wm_trace *t = x->td->trace;
+	uint64_t at = c->at - CHUNK_HEADER_BYTES, left = end - c->at;
+
+	if (c->packed > left)
+		wm_trace_fault(t, "", at,
+			       "compressed pages claim %u bytes, but %llu are left: these pages "
+			       "and all after them are lost",
+			       c->packed, (unsigned long long)left);
+	else if (c->bytes > WM_TD_CHUNK_MAX)
+		wm_trace_fault(t, "", at,
+			       "compressed pages claim %u bytes decompressed, the limit is %u: "
+			       "these pages and all after them are lost",
+			       c->bytes, WM_TD_CHUNK_MAX);
+	else
+		wm_trace_fault(t, "", at,
+			       "compressed pages claim %llu bytes decompressed in total, the limit "
+			       "for a file of this size is %llu: the rest is lost",
+			       (unsigned long long)x->unpacked,
+			       (unsigned long long)unpacked_max(x));
+}
+
 /*
  * Reads the header of the chunk at `at`. Returns 1, 0 when it is invalid and a fault was reported,
  * or -errno.
@@ -242,12 +271,9 @@ static int tracedat_index_read_chunk(struct indexing *x, uint64_t at, uint64_t e
 	ret->at = at + sizeof(head);
 	x->unpacked += ret->bytes;
 	if (ret->packed <= end - ret->at && ret->bytes <= WM_TD_CHUNK_MAX &&
-	    x->unpacked <= UNPACKED_BASE + UNPACKED_RATIO * x->td->file_bytes)
+	    x->unpacked <= unpacked_max(x))
 		return 1;
-	wm_trace_fault(x->td->trace, "", at,
-		       "compressed pages claim %u bytes, decompressed %u (%llu in total): "
-		       "everything after them is lost",
-		       ret->packed, ret->bytes, (unsigned long long)x->unpacked);
+	fault_chunk(x, ret, end);
 	return 0;
 }
 
@@ -328,8 +354,9 @@ static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 			       "the bytes beyond are lost",
 			       c->cpu, c->page_bytes, td->layout.page_bytes);
 	if (c->page_bytes > WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES) {
-		wm_trace_fault(td->trace, "", c->offset, "pages of CPU %u claim %u bytes each",
-			       c->cpu, c->page_bytes);
+		wm_trace_fault(td->trace, "", c->offset,
+			       "pages of CPU %u claim %u bytes each, the limit is %u", c->cpu,
+			       c->page_bytes, WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES);
 		return false;
 	}
 	return c->bytes > 0;

@@ -60,9 +60,11 @@ static int read_places(struct wm_td *td, struct wm_td_in *in, uint32_t buffer, s
 		if (in->failed)
 			return wm_td_verdict(in, "offsets of the CPUs' pages", diag);
 		err = wm_td_add_cpu(td, &c);
-		if (err)
+		if (err == -E2BIG)
 			return wm_diag_set(diag, err, td->trace->path, (int64_t)in->at,
 					   "it claims more than %u CPUs", WM_TD_CPUS_MAX);
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -76,7 +76,9 @@ static int tracedat_v7_add_buffer(struct wm_td *td, struct wm_td_in *in, struct 
 	}
 	if (err == -E2BIG)
 		return wm_diag_set(diag, err, td->trace->path, (int64_t)wm_td_offset(in),
-				   "it claims more buffers or CPUs than the limit");
+				   "it claims more than %u buffers, or more than %u CPUs in all "
+				   "buffers together",
+				   WM_TD_BUFFERS_MAX, WM_TD_CPUS_MAX);
 	return err;
 }
 

@@ -360,7 +360,7 @@ static void event_class(struct ctf2 *p, json_t *f)
 	if (!wm_ctf_stream_find(p->m, e.stream_id))
 		(void)wm_ctf2_fail(p, -EBADMSG,
 				   "an event record class of data stream class %llu, which is not "
-				   "described in front of it",
+				   "described before it",
 				   (unsigned long long)e.stream_id);
 	e.name = wm_ctf2_text(p, f, "name");
 	e.context = ctf2_parse_scope(p, f, "specific-context-field-class");

@@ -243,7 +243,8 @@ static const struct {
 	uint32_t nr_labels;
 	int64_t low, high; /* of the last label */
 } beyond[] = {
-    {FIELDS("enum : uint8_t { A = 256 } x;"), "'A': no value that 8 bits, unsigned", 1, 256, 256},
+    {FIELDS("enum : uint8_t { A = 256 } x;"),
+     "'A': its range is empty or does not fit in 8 bits, unsigned", 1, 256, 256},
     {FIELDS("enum : uint8_t { A = 255, B, C } x;"), "'B' (and 1 more)", 3, 257, 257},
     {FIELDS("enum : uint8_t { B = 7, A = -1 } x;"), "'A'", 2, -1, -1},
     {FIELDS("enum : uint8_t { A = 18446744073709551611 } x;"), "'A'", 1, -5, -5},

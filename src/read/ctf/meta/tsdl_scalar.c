@@ -325,8 +325,8 @@ static void enum_warn(struct tsdl *p, const struct enumeration *e)
 	if (e->nr_beyond > 1)
 		(void)snprintf(others, sizeof(others), " (and %u more)", e->nr_beyond - 1);
 	wm_ctf_warn(p->m, e->at.offset, e->at.line,
-		    "label '%.60s'%s: no value that %u bits, %s, can hold", e->beyond, others,
-		    e->type->bits, e->type->is_signed ? "signed" : "unsigned");
+		    "label '%.60s'%s: its range is empty or does not fit in %u bits, %s", e->beyond,
+		    others, e->type->bits, e->type->is_signed ? "signed" : "unsigned");
 }
 
 static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
