@@ -72,5 +72,5 @@ setup() {
 	grep -q '^==> words/metadata <==$' out
 	mkdir none
 	run -1 "$waymark" info --metadata none
-	[[ $output == *"no metadata of CTF"* ]]
+	[[ $output == *"no CTF metadata"* ]]
 }

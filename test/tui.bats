@@ -370,7 +370,7 @@ for r in rows:
 	for term in dumb nosuchterm; do
 		start 100 60 bash -c "TERM=$term '$waymark' report t.data -s comm 2>words"
 		ended 0
-		[ "$(cat words)" = "waymark: report: TERM='$term' is a terminal that cannot position text; printing text instead" ]
+		[ "$(cat words)" = "waymark: report: TERM='$term' is a terminal that cannot move the cursor; printing text instead" ]
 		diff <(rows_of_text t.data -s comm) <(screen | rows_of_stdin)
 		done
 	start 100 30 bash -c "'$waymark' report t.data --comm nobody; '$waymark' report t.data -s comm | cat; '$waymark' report t.data -s comm --stdio >text; '$waymark' report t.data -s comm --json >json"

@@ -320,7 +320,7 @@ static int put_code(struct annotating *a)
 	if (a->best.module->kind == WM_MODULE_KERNEL || a->best.module->kind == WM_MODULE_KMODULE)
 		return put_kernel(a);
 	if (a->best.module->kind != WM_MODULE_FILE)
-		return put_hits(a, "it is not in a file");
+		return put_hits(a, "its code is not in a file");
 	why = wm_module_open(a->best.module, wm_symbols_places(a->pass->symbols), &files, &diag);
 	if (!files.image) {
 		wm_module_close(&files);
@@ -330,7 +330,8 @@ static int put_code(struct annotating *a)
 	wm_module_close(&files);
 	if (!err || err == -ENOMEM)
 		return err;
-	return put_hits(a, no_code(err) ? no_code(err) : "the file does not contain it");
+	return put_hits(a, no_code(err) ? no_code(err)
+					: "the file does not contain the code of this function");
 }
 
 static struct wm_result_table *annotate_make_table(struct annotating *a)

@@ -201,8 +201,8 @@ const struct wm_verb wm_cmd_diff = {
     .details =
 	"A side is one trace, or several traces of the same program joined with commas. The\n"
 	"other sides are compared with the first. Change is the difference of the shares, Rate\n"
-	"that of the weights per second, Chance the probability that they differ as much\n"
-	"although nothing changed. Exit status 5: events are missing; a message gives the reason.",
+	"that of the weights per second, Chance the probability of such a difference if\n"
+	"nothing changed. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .min_args = 2,

@@ -113,7 +113,7 @@ static const struct wm_option options[] = {
      .help = "add a column with the weight of each row",
      TO(FLAG, profile.weights)},
     WM_ASKED_THREADS(struct values, common.threads, "use N processors; default: all"),
-    {.name = "stdio", .help = "print text, also on a terminal", TO(FLAG, stdio)},
+    {.name = "stdio", .help = "print text, even on a terminal", TO(FLAG, stdio)},
     {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
     WM_OPTION_HEADING("Which events"),
     WM_ANALYSE_OPTIONS(struct values),

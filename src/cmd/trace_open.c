@@ -184,8 +184,8 @@ void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t)
 		wm_text_str(text, between);
 		wm_text_u64(text, c->count);
 		wm_text_char(text, ' ');
-		wm_view_safe(text, unknown ? "for an unknown cause" : c->name,
-			     strlen(unknown ? "for an unknown cause" : c->name), false);
+		wm_view_safe(text, unknown ? "for unknown reasons" : c->name,
+			     strlen(unknown ? "for unknown reasons" : c->name), false);
 		between = ", ";
 	}
 }

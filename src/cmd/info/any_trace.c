@@ -62,7 +62,7 @@ static void clock_lines(struct wm_info *i)
 		wm_text_f(&i->out, ", %" PRIu64 " Hz, counts from ", c->hz);
 		wm_text_str(&i->out, c->is_epoch ? "1970" : "its own origin");
 		if (c->error_ns != UINT64_MAX)
-			wm_text_f(&i->out, ", known to +-%" PRIu64 " ns", c->error_ns);
+			wm_text_f(&i->out, ", accurate to +-%" PRIu64 " ns", c->error_ns);
 		wm_text_char(&i->out, '\n');
 	}
 }

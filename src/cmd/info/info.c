@@ -181,7 +181,7 @@ static int metadata(const char *path)
 	if (!err || err == -EPIPE)
 		return WM_EXIT_DONE;
 	if (err == -ENOENT || err == -ENOTDIR)
-		wm_say("info: '%s' has no metadata of CTF", path);
+		wm_say("info: '%s' has no CTF metadata", path);
 	else
 		wm_say_diag("read the metadata of", path, err, &diag);
 	return wm_exit_of(err);

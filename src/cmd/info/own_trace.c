@@ -125,7 +125,7 @@ static void clock_line(struct wm_info *i)
 {
 	info_own_label(&i->out, "clock");
 	info_own_safe(&i->out, i->t->clocks[0]->name);
-	wm_text_f(&i->out, ", %" PRIu64 " Hz, wall clock known to +-%" PRIu64 " ns\n",
+	wm_text_f(&i->out, ", %" PRIu64 " Hz, wall clock accurate to +-%" PRIu64 " ns\n",
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
 

@@ -66,7 +66,7 @@ static void verify_look_at(struct walk *w, const struct wm_event *e)
 	else if (e->ns < p->begin_ns || e->ns > p->end_ns)
 		wm_trace_fault(w->t, verify_file_of(w), p->offset,
 			       "event %" PRIu64 " of this packet is %s", w->in_packet,
-			       e->ns < p->begin_ns ? "earlier than the packet's begin"
+			       e->ns < p->begin_ns ? "earlier than the packet's start"
 						   : "later than the packet's end");
 	else
 		w->told = false;

@@ -53,8 +53,9 @@ static int read_words(const char *option, const struct word_bit *words, const ch
 		       (strlen(words[i].word) != n || strncmp(words[i].word, at, n) != 0))
 			i++;
 		if (!words[i].word) {
-			wm_say("print: --%s: no '%.*s'; 'waymark help print' has the words", option,
-			       (int)n, at);
+			wm_say("print: --%s: '%.*s' is not one of its words; 'waymark help print' "
+			       "lists them",
+			       option, (int)n, at);
 			return WM_EXIT_USAGE;
 		}
 		*ret |= words[i].bits;
@@ -96,16 +97,15 @@ static int needs_format(const struct wm_print_values *v, bool given, const char 
 	if (!given || v->format == WM_VIEW_BABELTRACE ||
 	    (v->format == WM_VIEW_WAYMARK && !only_babeltrace && !v->json && !v->jsonl))
 		return WM_EXIT_DONE;
-	wm_say("print: --%s is for --format=babeltrace%s", option,
-	       only_babeltrace ? "" : " and --format=waymark");
+	wm_say("print: --%s needs --format=babeltrace%s", option,
+	       only_babeltrace ? "" : " or --format=waymark");
 	return WM_EXIT_USAGE;
 }
 
 static int set_time(const struct wm_print_values *v, struct wm_view_options *ret)
 {
 	if (v->clock_seconds + v->clock_cycles + v->clock_date > 1) {
-		wm_say(
-		    "print: --clock-seconds, --clock-cycles and --clock-date exclude each other");
+		wm_say("print: give only one of --clock-seconds, --clock-cycles and --clock-date");
 		return WM_EXIT_USAGE;
 	}
 	ret->time = v->clock_seconds  ? WM_VIEW_TIME_SECONDS

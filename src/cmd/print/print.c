@@ -78,10 +78,10 @@ static const struct wm_option options[] = {
      .letter = 'F',
      .argument = "LIST",
      .help = "perf's format with these columns, as in perf script: comm, tid, pid, cpu, time, "
-	     "period, event, trace, ip, sym, symoff, dso; +NAME and -NAME change the usual ones",
+	     "period, event, trace, ip, sym, symoff, dso; +NAME adds a column, -NAME removes one",
      TO(TEXT, columns)},
     {.name = "no-symbols",
-     .help = "in perf's format, print addresses of samples without symbols",
+     .help = "in perf's format, print addresses instead of symbols",
      TO(FLAG, no_symbols)},
     WM_ASKED_SYMFS(struct wm_print_values, symfs),
     {.name = "all",
@@ -107,8 +107,9 @@ static const struct wm_option options[] = {
      TO(TEXT, names)},
     {.name = "head",
      .argument = "LIST",
-     .help = "babeltrace: print before the event's name trace, trace:hostname, trace:domain, "
-	     "trace:procname, trace:vpid, stream, loglevel (all, none); json: as members",
+     .help = "babeltrace: print these before the event's name: trace, trace:hostname, "
+	     "trace:domain, trace:procname, trace:vpid, stream, loglevel (all, none); json: as "
+	     "members",
      TO(TEXT, head)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_print_values, asked),

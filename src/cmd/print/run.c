@@ -160,8 +160,8 @@ static int intersect_trace(struct wm_trace *t, struct wm_time_span *spans)
 			continue;
 		wm_say(unknown ? "print: the packets of '%s' have no times: omit "
 				 "--stream-intersection"
-			       : "print: at no time have all streams of '%s' packets: omit "
-				 "--stream-intersection",
+			       : "print: there is no time at which all streams of '%s' have "
+				 "packets: omit --stream-intersection",
 		       t->path);
 		return WM_EXIT_FAILED;
 	}

@@ -71,9 +71,8 @@ static void say_untold(const struct wm_stat_stream *s)
 {
 	if (!s->told && !s->recorder.all && s->events.kernel && s->last)
 		wm_say(
-		    "events of other tasks that name a selected one (a sched:sched_switch to it) "
-		    "are counted, too: the kernel does not report which tasks the selected ones "
-		    "start: %s",
+		    "the counts include events of other tasks that refer to a selected task (such "
+		    "as a sched:sched_switch to it), because child tasks cannot be followed: %s",
 		    s->told_err ? wm_diag_errno(s->told_err) : "perf_event_open(2) was not tried");
 }
 

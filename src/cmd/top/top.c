@@ -376,7 +376,7 @@ static const struct wm_option options[] = {
      .max = INT64_MAX,
      .help = "exit after N refreshes and stop CMD",
      TO(INTEGER, refreshes)},
-    {.name = "stdio", .help = "print blocks of text, also on a terminal", TO(FLAG, stdio)},
+    {.name = "stdio", .help = "print blocks of text, even on a terminal", TO(FLAG, stdio)},
     {.name = "json", .help = "print one JSON object per refresh, on one line", TO(FLAG, json)},
     WM_OPTION_END,
 };

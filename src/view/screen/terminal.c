@@ -109,7 +109,7 @@ static int no_such_terminal(struct wm_diag *diag)
 	const char *term = getenv("TERM");
 
 	return wm_diag_set(diag, -ENODEV, NULL, -1,
-			   term && *term ? "TERM='%.40s' is a terminal that cannot position text"
+			   term && *term ? "TERM='%.40s' is a terminal that cannot move the cursor"
 					 : "TERM%.0s is not set",
 			   term ? term : "");
 }
@@ -132,8 +132,9 @@ static bool can_place(void)
 
 int wm_terminal_usable(struct wm_diag *diag)
 {
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return wm_diag_set(diag, -ENOTTY, NULL, -1, "standard output is not a terminal");
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		return wm_diag_set(diag, -ENOTTY, NULL, -1, "standard %s is not a terminal",
+				   isatty(STDOUT_FILENO) ? "input" : "output");
 	return can_place() ? 0 : no_such_terminal(diag);
 }
 
