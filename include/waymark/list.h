@@ -55,7 +55,8 @@ struct waymark_list_options {
 };
 
 /*
- * Lists events. `options` may be NULL. Returns 0 or -errno; without a name, the list may be empty.
+ * Lists events. `options` may be NULL. Returns 0 or -errno; -ENOENT when no event matches
+ * options->events. If that is NULL, the list may be empty.
  */
 int waymark_list(const struct waymark_list_options *options, struct waymark_list **ret,
 		 struct waymark_error *error);

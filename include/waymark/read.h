@@ -352,8 +352,8 @@ enum waymark_column_kind {
  * Creates one column for each name: a field, or "$time" (ns), "$cpu", "$pid", "$tid", "$type" and
  * "$stream" (numbers), "$comm". Memory for `nr_rows` rows is allocated here, once; that of strings
  * grows with them. The names are not needed after this call. `kinds` may be NULL: AUTO for all.
- * Returns 0 or -errno; -ENOENT when no selected event type has the field; -EINVAL also for more
- * than 4096 columns or 2^26 rows, or for none.
+ * Returns 0 or -errno; -ENOENT when no selected event type has the field; -EINVAL for no
+ * column or row, or more than 4096 columns or 2^26 rows.
  */
 int waymark_columns(struct waymark_reader *reader, const char *const *names,
 		    const enum waymark_column_kind *kinds, uint32_t nr_columns, uint64_t nr_rows,

@@ -15,7 +15,7 @@
 
 /* --- events read, and those passed to analyses ------------------------------------------- */
 
-/* Returns "provider:name", also if the two are stored separately. */
+/* Returns "provider:name", even if the two are stored separately. */
 static uint32_t pass_name_of(struct wm_pass *p, const struct wm_event_type *t)
 {
 	char full[512];
@@ -194,7 +194,7 @@ const struct wm_want *wm_pass_want(struct wm_pass *p)
 
 static bool in_window(const struct wm_pass_input *in, const struct wm_event *e)
 {
-	/* An event without a time is in the window only if the window has no begin. */
+	/* An event without a time is in the window only if the window has no start. */
 	if (e->ns == WM_TIME_NONE)
 		return in->begin_ns == INT64_MIN;
 	return e->ns >= in->begin_ns && e->ns < in->end_ns;

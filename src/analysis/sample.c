@@ -93,7 +93,7 @@ static int sample_bind(struct wm_samples *s)
 				any_other |= s->fields[i][k].marker == 0;
 			}
 	}
-	/* A trace.dat describes stacks also if it has none, so they count only if asked for. */
+	/* A trace.dat describes stacks even if it has none, so they count only if asked for. */
 	s->any_chain |= any_stack && !any_other;
 	return s->fields ? 0 : -ENOMEM;
 }

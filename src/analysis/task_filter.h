@@ -43,7 +43,7 @@ int wm_followed_bind(struct wm_followed *f, const struct wm_trace *t, struct wm_
 int wm_followed_feed(struct wm_followed *f, const struct wm_event *e);
 
 /*
- * Returns whether the event happened in one of the threads; true also if the trace has no records
+ * Returns whether the event happened in one of the threads; true even if the trace has no records
  * of tasks.
  */
 bool wm_followed_has(const struct wm_followed *f, const struct wm_event *e);

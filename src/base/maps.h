@@ -49,7 +49,7 @@ struct wm_maps {
 int wm_maps_read(pid_t pid, struct wm_maps *ret_maps);
 
 /*
- * Parses `text` (malloc'ed, NUL-terminated) and takes ownership of it, also on failure. Returns 0,
+ * Parses `text` (malloc'ed, NUL-terminated) and takes ownership of it, even on failure. Returns 0,
  * -EBADMSG or -ENOMEM.
  */
 int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag);

@@ -127,15 +127,16 @@ void wm_source_tell_losses(struct wm_pump_source *s);
 
 /* --- between pool_source.c and snapshot.c ---------------------------------- */
 
-/* The part of a chunk, seen in state `state`, that was not read yet. */
+/* The part of a chunk that was not read yet; see wm_source_fresh(). */
 struct wm_fresh {
 	struct wm_commit commit;
 	struct wm_chunk_progress from; /* end_bytes is where the new part starts */
 };
 
 /*
- * Returns 1 when the chunk has a new part, 0 when it has none; -ESTALE: the chunk has another state
- * now; -EBADMSG: the source is quarantined. `guest` as above.
+ * Finds the new part of a chunk that was in state `state`. Returns 1 when it has one, 0 when it has
+ * none; -ESTALE: the chunk has another state now; -EBADMSG: the source is quarantined. `guest` as
+ * above.
  */
 int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bool guest,
 		    struct wm_fresh *ret);

@@ -56,7 +56,7 @@ struct wm_elf {
 /*
  * Opens an ELF file. Returns 0; -ENOEXEC: not an ELF file, or an unsupported one (big-endian, for
  * example; `diag` states which); -EBADMSG: damaged, `diag` states where; -EISDIR; or the errno of a
- * call. open_fd takes ownership of the descriptor, also on failure. The diag->where of other
+ * call. open_fd takes ownership of the descriptor, even on failure. The diag->where of other
  * functions here is elf->name: it is valid as long as elf.
  */
 int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag);

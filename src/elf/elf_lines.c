@@ -18,7 +18,7 @@
 #include "elf/elf_scopes_int.h"
 
 #define UNITS_MAX (1u << 22) /* limit for the number of units, and of their ranges */
-/* Limit for the ranges below an address to check, because ranges of units may overlap. */
+/* Ranges of units may overlap, so this many of those that begin below an address are checked. */
 #define NEARBY 8u
 
 struct unit {

@@ -109,11 +109,11 @@ struct wm_ctf_type {
 	bool is_signed;    /* integer, varint, enum */
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
 	bool is_flags;     /* CTF 2 bit map: labels name ranges of bits */
-	bool reversed;     /* CTF 2: its bits are in the order opposite to the usual of `order` */
+	bool reversed;     /* CTF 2: its bits are not in the order that is usual for `order` */
 	uint8_t encoding;  /* enum wm_ctf_encoding of a string */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
-	bool is_bare;      /* the file declares numbers; blob or is_bool follows from the alias */
+	bool is_bare;      /* the file declares numbers, and the alias blob or is_bool */
 	uint8_t base;      /* integer: base of its text, 2, 8, 10 or 16 */
 	uint16_t bits;     /* integer, float, enum */
 	uint32_t align;    /* in bits, a power of two, >= 1; the largest of its parts */

@@ -91,7 +91,7 @@ enum wm_pd_feature {
 /*
  * The plan for samples whose parts are words at constant offsets, optionally
  * followed by raw data (fixed_sample.h). `bytes` is 0 when the attr's samples
- * are not of this kind. Offsets are from the record's begin; 0: none.
+ * are not of this kind. Offsets are from the record's start; 0: none.
  */
 struct wm_pd_flat {
 	uint16_t bytes; /* minimum size of a record */

@@ -302,12 +302,12 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 }
 
 /*
- * After to_all() was false: makes the words right and tries again. While another thread holds the
- * lock this one waits, in level 0 only, because the holder may wait for the lower levels to end.
- * Each try holds nothing of the one before, so for that holder the level has passed; twice, as if
- * an emit had ended and another begun. Gives up after LOCK_WAITS tries, or when two tries with the
- * lock did not help: then no update reaches the word, as after dlclose. Returns false when the
- * event was not recorded, and is not counted yet.
+ * After to_all() was false: corrects the words and tries again. While another thread holds the
+ * lock, this one waits, but only in level 0, because the holder may wait for the lower levels to
+ * end. A try keeps nothing of the previous one, so between them the level is counted as passed for
+ * that holder: twice, as if an emit had ended and another had begun. Gives up after LOCK_WAITS
+ * tries, or when two tries with the lock did not help: then no update reaches the word, as after
+ * dlclose. Returns false when the event was not recorded, and is not counted yet.
  */
 static bool to_all_again(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {

@@ -52,8 +52,9 @@ uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
 void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
 
 /*
- * Linked markers are a list of entries. All functions need the lock. An entry may have several
- * table entries (a marker in a header that several units include); the first of them is connected.
+ * The list of the linked markers' entries. Call these functions with the runtime's lock held. A
+ * marker in a header that several units include has one entry here and one table entry for each
+ * unit; the link of the first loaded one is used.
  */
 void wm_link_new(struct wm_event_entry *e);
 struct wm_event_entry *wm_link_first(void);

@@ -24,8 +24,8 @@ void wm_patch_begin(void);
 void wm_patch_end(void);    /* when it returns, all CPUs see the new bytes */
 void wm_patch_forked(void); /* called in a child before its first update */
 /*
- * Writes n bytes of code, 1 or an aligned 4, with one store. Returns false when nothing was
- * written.
+ * Writes `n` bytes of code with one store: one byte, or four at an aligned address. Returns false
+ * if the code could not be written; it is unchanged then.
  */
 bool wm_patch_write(unsigned char *at, const void *bytes, size_t n);
 void wm_patch_sync(void); /* when it returns, all CPUs see the bytes written before */

@@ -69,7 +69,10 @@ struct wm_guest_session {
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages that are not sent yet */
 	size_t out_bytes, out_room;
-	/* True in a child where an emit may still finish in the memory where the pool was. */
+	/*
+	 * Set in a child if an emit of the parent may still finish in it: private memory is mapped
+	 * in place of the pool.
+	 */
 	bool hidden;
 	/* Inode of the socket; if the descriptor has another one, the program has reused it. */
 	uint64_t socket_inode;

@@ -132,13 +132,14 @@ bool wm_thread_after_fork(void);
  */
 bool wm_thread_leave_behind(void);
 /*
- * Whether this is such a child: then a thread may return into memory that quiesce() reports as
- * released.
+ * Whether wm_thread_leave_behind() returned true in this process: then a thread may return into an
+ * emit that wm_thread_quiesce() does not know.
  */
 bool wm_thread_is_haunted(void);
 
 /*
- * The number of emits of w's thread that ended in such a child with a record that no reader sees.
+ * The number of the parent's emits that w's thread finished in this process, in private memory
+ * where no reader sees the record.
  */
 unsigned wm_thread_swallowed(const struct waymark_writer *w);
 

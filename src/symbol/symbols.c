@@ -145,7 +145,10 @@ static struct wm_module_symbols *find_table(struct wm_symbols *s, const struct w
 	return NULL;
 }
 
-/* Out of memory, other modules of the build read their own. */
+/*
+ * Lets other modules with the same build-id use the table. When there is no memory for that, each
+ * of them reads a table of its own.
+ */
 static void share_table(struct wm_symbols *s, const struct wm_module *m,
 			struct wm_module_symbols *t)
 {

@@ -28,7 +28,7 @@ static int64_t greater_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Gives the files [at, end) of one stream the time from the first packet's begin to the last end.
+/* Gives the files [at, end) of one stream the time from the first packet's start to the last end.
  */
 static void unite_files(struct wm_time_span *spans, uint32_t at, uint32_t end)
 {

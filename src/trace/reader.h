@@ -70,7 +70,7 @@ struct wm_trace_clock {
 	uint64_t rest;     /* remainder of offset_ns, in 1/hz ns */
 	uint64_t error_ns; /* accuracy of the offset; UINT64_MAX: unknown */
 	bool is_epoch;     /* the origin is 1970: wall time can be printed */
-	/* The tracer's own tool prints times without the offset; so does the view of its form. */
+	/* The tracer's own tool prints times without the offset, and so does its format in view. */
 	bool is_shown_raw;
 	/*
 	 * What it counts from: clocks with equal strings have the same origin. NULL: 1970 if

@@ -30,7 +30,7 @@ struct wm_event_store {
 
 void wm_numbering_store_init(struct wm_event_store *s);
 
-/* Takes ownership of `class`, also on failure. NULL when out of memory. */
+/* Takes ownership of `class`, even on failure. NULL when out of memory. */
 struct wm_interned_event *wm_numbering_intern(struct wm_event_store *s, struct wm_class *class,
 					      uint32_t contexts);
 void wm_numbering_store_done(struct wm_event_store *s);

@@ -275,7 +275,7 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_pac
 }
 
 /*
- * Returns the time of the first record. The chunk's begin is only near it, since that clock value
+ * Returns the time of the first record. The chunk's start is only near it, since that clock value
  * was read separately; and the more exact the starts of packets are, the fewer lanes are needed.
  */
 static uint64_t first_clock(const struct wm_raw_packet *packet)
@@ -377,8 +377,7 @@ void wm_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_
 {
 	w->meta.sample_regs = regs;
 	w->meta.sample_error_ns = error_ns;
-	w->clock_refined =
-	    true; /* the file is written with the next change, as for the frequency */
+	w->clock_refined = true; /* written with the next change of the metadata */
 }
 
 /* --- the recorder's stream -------------------------------------------------- */

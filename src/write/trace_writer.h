@@ -49,7 +49,7 @@ int wm_writer_create(const char *dir, const struct wm_trace_options *o,
 		     struct wm_trace_writer **ret, struct wm_diag *diag);
 
 /*
- * Flushes, and updates the clock's frequency. The trace is also valid if this is never called.
+ * Flushes, and updates the clock's frequency. The trace is valid even if this is never called.
  * Accepts NULL.
  */
 int wm_writer_close(struct wm_trace_writer *w);
@@ -90,7 +90,7 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 
 /*
  * Declares event `id` of this producer: `contexts` (enum wm_context), followed by the fields of
- * `class`. The writer takes ownership of `class`, also on failure. -EEXIST when the id has another
+ * `class`. The writer takes ownership of `class`, even on failure. -EEXIST when the id has another
  * meaning already.
  */
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,

@@ -334,7 +334,7 @@ static void test_lanes(void **state)
 	assert_int_equal(check_lane("waymark-0"), 1);
 }
 
-/* The packet begins with its first record, whatever the chunk's begin is. */
+/* The packet begins with its first record, whatever the chunk's start is. */
 static void test_begin_is_the_first_record(void **state)
 {
 	static const struct {

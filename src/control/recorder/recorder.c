@@ -37,7 +37,7 @@ struct wm_recorder {
 	bool is_lost;       /* the pump process ended without a last report */
 	int pump_status;    /* status of the pump process, after its end */
 	struct wm_command command;
-	struct wm_child_exec *exec; /* the kernel source's; NULL: no kernel events of CMD alone */
+	struct wm_child_exec *exec; /* owned by the kernel source; NULL: it does not follow CMD */
 	struct wm_report last;
 };
 

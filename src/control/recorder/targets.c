@@ -269,7 +269,7 @@ static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag
 }
 
 /*
- * Attaches to one process of -p. Returns 0 also if the process existed and has ended, because the
+ * Attaches to one process of -p. Returns 0 even if the process existed and has ended, because the
  * kernel has its events.
  */
 static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)

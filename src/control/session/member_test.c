@@ -361,7 +361,7 @@ static void scribbled_pool(struct fake *f)
 	for (size_t i = 0; i < f->pool.bytes / 8; i += 61)
 		((uint64_t *)f->pool.map)[i] = 0x5a5a5a5a5a5a5a5aull * i;
 	assert_int_equal(ftruncate(f->pool_fd, 0), -1);
-	/* Fails if the socket was closed. */
+	/* May fail, because the pump may have closed the socket already. */
 	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg)));
 }
 

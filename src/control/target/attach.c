@@ -339,7 +339,7 @@ static int list_folders(const struct wm_target *t, const char *ours, char *list,
 
 /*
  * Waits until a runtime that takes one folder at a time has taken the pending request. Returns 0
- * also when its recorder has ended.
+ * even if its recorder has ended.
  */
 static int await_turn(struct wm_target *t, struct wm_diag *diag)
 {

@@ -193,7 +193,7 @@ struct wm_cx_stream {
 	struct wm_text context; /* fields of the packet's context after those of the frame */
 	/* input packet of the packet being filled; NULL: none is being filled */
 	const struct wm_packet *at;
-	bool is_begun; /* a packet with the input packet's begin was written */
+	bool is_begun; /* a packet with the input packet's start was written */
 	/* ticks of the first and last event in the packet being filled */
 	uint64_t first, last;
 	uint64_t nr_events;

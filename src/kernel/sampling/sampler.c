@@ -89,7 +89,7 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 
 /* --- opening ---------------------------------------------------------------------- */
 
-/* Adds a descriptor; takes ownership of it, also on failure. */
+/* Adds a descriptor; takes ownership of it, even on failure. */
 static int sampler_keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
 	if (WM_ARRAY_GROW(s->fds, s->room_fds, s->nr_fds + 1)) {

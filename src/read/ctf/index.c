@@ -120,7 +120,7 @@ struct walk {
 	unsigned char uuid[16]; /* the first packet's, which may differ from the metadata's */
 };
 
-/* Reads up to `bytes` bytes from the packet's begin. */
+/* Reads up to `bytes` bytes from the packet's start. */
 static int ctf_index_load(struct walk *w, uint64_t bytes)
 {
 	int64_t got;
@@ -404,7 +404,7 @@ static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
 	memcpy(w->sign, w->head, w->sign_bytes);
 }
 
-/* Finds the next position after w->at that looks like a packet's begin, else the file's end. */
+/* Finds the next position after w->at that looks like a packet's start, else the file's end. */
 static int find_next(struct walk *w)
 {
 	uint64_t at = w->at + 1;

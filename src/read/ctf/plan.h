@@ -47,7 +47,7 @@ enum wm_ctf_code {
 	WM_CTF_OP_RUN,
 
 	/*
-	 * Within a run: loads of the number `at` bytes from the run's begin, ordered by kind, byte
+	 * Within a run: loads of the number `at` bytes from the run's start, ordered by kind, byte
 	 * order and size.
 	 */
 	WM_CTF_OP_U8,
@@ -68,7 +68,7 @@ enum wm_ctf_code {
 	WM_CTF_OP_F64,
 	WM_CTF_OP_F32_SWAP,
 	WM_CTF_OP_F64_SWAP,
-	WM_CTF_OP_BITS,   /* a number of `bits` bits, `at` bits from the run's begin */
+	WM_CTF_OP_BITS,   /* a number of `bits` bits, `at` bits from the run's start */
 	WM_CTF_OP_TEXT,   /* text of `n` bytes, or up to a NUL */
 	WM_CTF_OP_BYTES,  /* `n` bytes */
 	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
@@ -193,7 +193,7 @@ struct wm_ctf_plan {
 
 /*
  * Compiles all stream classes and events, and adds their types and clocks to the trace. Takes
- * ownership of the metadata, also on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
+ * ownership of the metadata, even on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
  */
 int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_ctf_plan **ret,
 		       struct wm_diag *diag);

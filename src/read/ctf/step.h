@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * step.h - functions and macros for the loops of loop.h: loads, the clock, capacity checks,
- * lengths. All positions are in bits from the window's begin; before every load, its end is
+ * lengths. All positions are in bits from the window's start; before every load, its end is
  * compared with `end`.
  */
 #ifndef WM_READ_CTF_STEP_H

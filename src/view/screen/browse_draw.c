@@ -149,8 +149,8 @@ static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, in
 }
 
 /*
- * Scrolls so that the cursor's line is on the screen, and no line at the bottom is empty without
- * need.
+ * Scrolls so that the cursor's line is on the screen, and lines at the bottom are empty only if the
+ * table has fewer lines than the screen.
  */
 static void scroll(struct wm_browse_table *t, uint32_t body)
 {

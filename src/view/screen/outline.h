@@ -68,7 +68,7 @@ int wm_outline_open(struct wm_outline *o, uint32_t line);
 void wm_outline_close(struct wm_outline *o, uint32_t line);
 
 /*
- * Opens everything below a line, or (UINT32_MAX) the whole outline; Returns 0, -ENOMEM, or -E2BIG
+ * Opens everything below a line, or (UINT32_MAX) the whole outline. Returns 0, -ENOMEM, or -E2BIG
  * when it stopped because it would add more than WM_OUTLINE_AT_ONCE_MAX lines.
  */
 int wm_outline_open_all(struct wm_outline *o, uint32_t line);

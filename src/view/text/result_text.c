@@ -62,7 +62,7 @@ static void result_text_pad(struct wm_text *t, unsigned nr)
 		wm_text_char(t, ' ');
 }
 
-/* Ends a line, and truncates it at the terminal's edge; `start` is the offset of its start. */
+/* Ends a line, and truncates it at the terminal's edge; `start` is the offset of its beginning. */
 static void end_line(struct sheet *s, size_t start)
 {
 	struct wm_text *t = s->out;

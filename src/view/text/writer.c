@@ -137,7 +137,7 @@ static bool writer_keep(struct wm_view *v, struct wm_text *t, struct wm_piece *p
 	return copy && !t->failed;
 }
 
-/* Writes PROVIDER:NAME, also if the tracer stored them separately. */
+/* Writes PROVIDER:NAME, even if the tracer stored them separately. */
 static void full_name(struct wm_text *t, const struct wm_event_type *type)
 {
 	if (type->provider[0] && !strchr(type->name, ':')) {

@@ -131,7 +131,7 @@ bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct 
 /* Frees the address lookup of a page (writer_perf.c); accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);
 
-/* Writes the heading of CSV. */
+/* Writes the first line of CSV, the names of the columns. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);
 
 #endif
