@@ -298,6 +298,12 @@ ten_seen() {
 	mkdir empty
 	run -1 waymark record --change empty -e order
 	[[ "$output" == *"no recording is writing to 'empty' now"* ]]
+	mkdir -p odd/.waymark long
+	run -1 waymark record --change odd -e order
+	[[ "$output" == *"cannot read 'odd/.waymark': Is a directory"* ]]
+	head -c 5000 /dev/zero >long/.waymark
+	run -1 waymark record --change long -e order
+	[[ "$output" == *"'long/.waymark' is damaged: "* ]]
 	begin waymark record -q -o t -e order -- "$W/app"
 	run -4 waymark record --change t -e shop:ordre -x stick:low
 	[[ "$output" == *"matches 'shop:ordre'"*"did you mean 'shop:order'?"* ]]

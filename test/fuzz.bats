@@ -183,6 +183,24 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 	bytes $f 14 00200000 # the bytes after magic, version, byte order and the width of a long
 	run -5 "$waymark" info --verify $f
 	[[ "$output" == *"pages of CPU 0 claim 8192 bytes each"* ]]
+	bytes $f 14 00000001
+	run -5 "$waymark" info --verify $f
+	[[ "$output" == *"pages of CPU 0 claim 16777216 bytes each, the limit is 4194304"* ]]
+}
+
+@test "a feature beyond the limit is told from one outside of the file" {
+	local f=seeds/perf.data/file-little at
+	at=$(python3 -c '
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+print(sum(struct.unpack_from("<2Q", data, 40)) + 8) # the size of the first feature' $f)
+	truncate -s 80M $f
+	bytes $f "$at" 0100000400000000
+	run "$waymark" info --verify $f
+	[[ "$output" == *"feature "*" has 67108865 bytes, the limit is 67108864"* ]] || false
+	bytes $f "$at" 0000001000000000
+	run "$waymark" info --verify $f
+	[[ "$output" == *"feature "*" (268435456 bytes) is outside of the file"* ]]
 }
 
 @test "a refusal names the file in the folder, its line and offset" {
