@@ -128,7 +128,7 @@ same_with() { # TRACE OPTION...: babeltrace2 prints the same with these options
 	[ "$(cat out)" = '[00000000000000001000] e: { x = 120 }' ]
 	"$waymark" print --jsonl --limit 1 --head=all $t >out
 	[ "$(cat out)" = '{"time_ns":2251220703,"comm":"p","name":"e","loglevel":13,"hostname":"h","domain":"ust","procname":"p","vpid":"7","stream":{"class":0,"instance":0,"file":"stream"},"fields":{"x":120}}' ]
-	"$waymark" print --json --head=stream,loglevel $t | python3 -c 'import json, sys; assert len(json.load(sys.stdin)) == 2'
+	"$waymark" print --json --head=stream,loglevel $t | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["events"]) == 2'
 	# The form of waymark's own lines, and the time window with an offset.
 	"$waymark" print --clock-cycles --limit 1 $t >out
 	[ "$(cat out)" = '[00000000000000001000] (+????????????) p e: { x = 120 }' ]

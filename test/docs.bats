@@ -77,7 +77,7 @@ setup() {
 	mkdir doc
 	cp -r "$WAYMARK_SOURCE/doc/man" doc/
 	tools/gen --check "$WAYMARK_BUILD"
-	sed -i 's/^Print JSON/Print YAML/' doc/man/waymark-list.1
+	sed -i 's/^Print one JSON/Print one YAML/' doc/man/waymark-list.1
 	run -1 tools/gen --check "$WAYMARK_BUILD"
 	[[ $output == *"doc/man/waymark-list.1: not what the option tables say"* ]]
 	tools/gen "$WAYMARK_BUILD"

@@ -16,7 +16,7 @@ teardown() {
 
 # Prints "yes", "partly" or "no" for a facility in the file doctor.json.
 works() {
-	python3 -c 'import json, sys; print({c["capability"]: c["works"] for c in json.load(open("doctor.json"))}[sys.argv[1]])' "$1"
+	python3 -c 'import json, sys; print({c["capability"]: c["works"] for c in json.load(open("doctor.json"))["capabilities"]}[sys.argv[1]])' "$1"
 }
 
 @test "text and JSON say the same, with groups and cures" {
@@ -28,7 +28,7 @@ works() {
 	# probes.
 	plain = lambda s: re.sub(r"\d+", "N", s)
 	text = plain(open("doctor.txt").read())
-	checks = json.load(open("doctor.json"))
+	checks = json.load(open("doctor.json"))["capabilities"]
 	assert len(checks) >= 20
 	assert len({c["capability"] for c in checks}) == len(checks)
 	for c in checks:
@@ -78,8 +78,8 @@ works() {
 	waymark doctor --json >root.json
 	python3 - <<-'END'
 	import json
-	mine = {c["capability"]: c for c in json.load(open("doctor.json"))}
-	root = {c["capability"]: c for c in json.load(open("root.json"))}
+	mine = {c["capability"]: c for c in json.load(open("doctor.json"))["capabilities"]}
+	root = {c["capability"]: c for c in json.load(open("root.json"))["capabilities"]}
 	assert mine.keys() == root.keys()
 	for name, c in mine.items():
 	    # What works for root but not for nobody must have a cure.
@@ -105,8 +105,8 @@ works() {
 		unshare --mount sh -ec ". ./$state; waymark doctor --json >root.json; unshare -Ur waymark doctor --json >inner.json"
 		python3 - $state <<-'END'
 		import json, sys
-		inner = {c["capability"]: c for c in json.load(open("inner.json"))}
-		root = {c["capability"]: c for c in json.load(open("root.json"))}
+		inner = {c["capability"]: c for c in json.load(open("inner.json"))["capabilities"]}
+		root = {c["capability"]: c for c in json.load(open("root.json"))["capabilities"]}
 		cures = ["outside of this user namespace", "sysctl"]
 		assert root["tracefs"]["works"] == "yes", root["tracefs"]
 		if sys.argv[1] == "unmounted":

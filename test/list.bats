@@ -169,7 +169,7 @@ start_app() {
 	waymark list ./app --json >list.json
 	python3 - list.json <<-'END'
 	import json, sys
-	(file,) = json.load(open(sys.argv[1]))
+	(file,) = json.load(open(sys.argv[1]))["groups"]
 	assert file["file"] == "./app" and len(file["build_id"]) == 40
 	idle, order = file["events"]
 	assert (idle["provider"], idle["name"], idle["level"], idle["nr_sites"]) == ("shop", "idle", "debug", 2)
@@ -370,7 +370,7 @@ need_tracefs() {
 	waymark list --json >families.json
 	python3 - <<-'END'
 	import json, subprocess
-	families = json.load(open("families.json"))[0]["families"]
+	families = json.load(open("families.json"))["groups"][0]["families"]
 	assert {f["family"] for f in families} >= {"tracepoint", "syscall", "sw", "cpu", "usdt", "uprobe", "kprobe", "mem"}
 	for f in families:
 	    if f["missing"] or "BIN" in f["example"] or not f["example"].startswith("waymark list"):
@@ -411,7 +411,7 @@ counts_agree() {
 	waymark list --json 'sched:*' >events.json
 	python3 - <<-'END'
 	import json
-	events = {e["name"]: e for g in json.load(open("events.json")) if g.get("kernel") for e in g["events"]}
+	events = {e["name"]: e for g in json.load(open("events.json"))["groups"] if g.get("kernel") for e in g["events"]}
 	fields = {f["name"]: f for f in events["sched:sched_switch"]["fields"]}
 	assert fields["next_pid"]["bytes"] == 4 and fields["next_pid"]["signed"], fields
 	assert all(e["kind"] == "tracepoint" for e in events.values())
@@ -432,7 +432,7 @@ counts_agree() {
 	readelf -n sdt >notes
 	python3 - <<-'END'
 	import json, re
-	events = [e for g in json.load(open("sdt.json")) if g.get("kernel") for e in g["events"]]
+	events = [e for g in json.load(open("sdt.json"))["groups"] if g.get("kernel") for e in g["events"]]
 	places = sum(len(e["places"]) for e in events)
 	notes = open("notes").read()
 	assert places == notes.count("Provider:"), (places, notes)

@@ -98,7 +98,7 @@ for line in sys.stdin:
 @test "JSON is valid, 64-bit values exact" {
 	"$waymark" print --json one 2>/dev/null | python3 -c '
 import json, sys
-events = json.load(sys.stdin)
+events = json.load(sys.stdin)["events"]
 assert len(events) == 72, len(events)
 e = [e for e in events if e["name"] == "app:all"][0]
 assert e["fields"]["u8"] == 2**64 - 1 and e["fields"]["i8"] == -2**63

@@ -26,7 +26,7 @@ lines() { # FILE...: prints the number of lines in jsonl files
 	[ "$("$waymark" print --format=perf "$perf" | wc -l)" = "$n" ]
 	"$waymark" print --json "$perf" | python3 -c "
 import json, sys
-events = json.load(sys.stdin)
+events = json.load(sys.stdin)['events']
 assert len(events) == $n, len(events)
 times = [e['time_ns'] for e in events if e['time_ns'] is not None]
 assert times == sorted(times)

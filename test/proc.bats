@@ -86,7 +86,7 @@ assert [(r["comm"], r["event"]) for r in rows] == [("-", "proc:loadavg")], rows'
 	waymark list proc:meminfo --fields | grep -q '^ *u64 *MemTotal_bytes  bytes$'
 	waymark list proc:meminfo --json --fields |
 		python3 -c 'import json, sys
-fields = {f["name"]: f for f in json.load(sys.stdin)[-1]["events"][0]["fields"]}
+fields = {f["name"]: f for f in json.load(sys.stdin)["groups"][-1]["events"][0]["fields"]}
 assert fields["MemFree_bytes"]["unit"] == "bytes" and fields["MemFree_bytes"]["type"] == "u64"'
 }
 

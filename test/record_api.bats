@@ -32,7 +32,7 @@ setup() {
 listed() {
 	"$waymark" list --json --fields "$@" | python3 -c '
 import json, sys
-for group in json.load(sys.stdin):
+for group in json.load(sys.stdin)["groups"]:
     for e in group.get("events", []):
         name = e["name"] if "kernel" in group else e["provider"] + ":" + e["name"]
         print(name, "(" + e["kind"] + ")")

@@ -132,7 +132,8 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	*a = (struct wm_analysing){0};
 }
 
-static int analyse_print(const struct wm_analyse_values *v, const struct wm_result *result)
+static int analyse_print(const char *verb, const struct wm_analyse_values *v,
+			 const struct wm_result *result)
 {
 	const struct wm_result_view view = {.columns =
 						isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
@@ -141,7 +142,7 @@ static int analyse_print(const struct wm_analyse_values *v, const struct wm_resu
 	int err;
 
 	if (v->json) {
-		wm_view_result_json(stdout, result);
+		wm_view_result_json(stdout, verb, result);
 		return fflush(stdout) ? -errno : 0;
 	}
 	wm_text_init(&t);
@@ -154,7 +155,7 @@ static int analyse_print(const struct wm_analyse_values *v, const struct wm_resu
 int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
 		    const struct wm_result *result)
 {
-	int err = analyse_print(v, result);
+	int err = analyse_print(verb, v, result);
 
 	if (!err || err == -EPIPE)
 		return WM_EXIT_DONE;

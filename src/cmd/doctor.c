@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/verb.h"
 #include "control/doctor.h"
+#include "view/document.h"
 
 struct values {
 	bool json;
@@ -47,8 +47,8 @@ static void cmd_doctor_print_json(const struct wm_check *checks, size_t nr)
 {
 	struct wm_json j;
 
-	wm_json_init(&j, stdout, 2);
-	wm_json_array(&j, NULL);
+	wm_view_document(&j, stdout, 2, "doctor");
+	wm_json_array(&j, "capabilities");
 	for (size_t i = 0; i < nr; i++) {
 		const struct wm_check *c = &checks[i];
 
@@ -62,6 +62,7 @@ static void cmd_doctor_print_json(const struct wm_check *checks, size_t nr)
 			wm_json_string(&j, "cure", c->cure);
 		wm_json_end(&j);
 	}
+	wm_json_end(&j);
 	wm_json_end(&j);
 }
 
@@ -88,9 +89,7 @@ static int cmd_doctor_run(void *values, int nr_args, char **args)
 }
 
 static const struct wm_option options[] = {
-    {.name = "json",
-     .help = "print JSON: an array of capabilities",
-     WM_OPTION_TO_FLAG(struct values, json)},
+    {.name = "json", .help = "print one JSON object", WM_OPTION_TO_FLAG(struct values, json)},
     WM_OPTION_END,
 };
 

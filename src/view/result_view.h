@@ -22,10 +22,13 @@ struct wm_result_view {
 void wm_view_result_text(struct wm_text *t, const struct wm_result *r,
 			 const struct wm_result_view *v);
 
-/* Writes {"analysis", "notes": [...], "tables": [...]}; rows contain "calls" and "parts". */
-void wm_view_result_json(FILE *out, const struct wm_result *r);
+/*
+ * Writes a document of the verb (document.h) with "analysis", "notes": [...], "tables": [...]; rows
+ * contain "calls" and "parts".
+ */
+void wm_view_result_json(FILE *out, const char *verb, const struct wm_result *r);
 /* writes the same on one line */
-void wm_view_result_json_line(FILE *out, const struct wm_result *r);
+void wm_view_result_json_line(FILE *out, const char *verb, const struct wm_result *r);
 
 /* Writes one cell as text for users, with control bytes escaped. */
 void wm_view_result_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c);

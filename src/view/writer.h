@@ -7,7 +7,7 @@
  *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
  *   babeltrace  babeltrace2 2.0.4's text
  *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
- *   json        one array of objects; jsonl: an object a line
+ *   json        one object with an array of events; jsonl: an object a line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
  *   details     everything that the trace tells, a line for each property and field
  *

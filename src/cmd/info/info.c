@@ -19,6 +19,7 @@
 #include "cmd/verb.h"
 #include "read/ctf.h"
 #include "read/repair.h"
+#include "view/document.h"
 
 static void repaired(const struct wm_fault *f, void *data)
 {
@@ -94,8 +95,7 @@ static void show_json(const struct wm_info *i)
 {
 	struct wm_json j;
 
-	wm_json_init(&j, stdout, 0);
-	wm_json_object(&j, NULL);
+	wm_view_document(&j, stdout, 0, "info");
 	if (i->t->is_own)
 		wm_info_own_json(i, &j);
 	else
@@ -226,7 +226,7 @@ static const struct wm_option options[] = {
      WM_OPTION_TO_FLAG(struct wm_info_values, hash)},
     WM_ASKED_THREADS(struct wm_info_values, threads, "use N processors; default: all"),
     {.name = "json",
-     .help = "print JSON: one object",
+     .help = "print one JSON object",
      WM_OPTION_TO_FLAG(struct wm_info_values, json)},
     {.name = "names",
      .help = "print only the names of the trace's events, one per line, for shell completion",

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/list/kernel.h"
@@ -19,6 +18,7 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 #include "control/rules.h"
+#include "view/document.h"
 
 struct values {
 	int64_t pid;
@@ -208,12 +208,13 @@ static uint32_t print_all(const struct found *f)
 		nr = wm_list_print_text(&f->list, f->rules);
 		return nr + wm_list_kernel_text(&f->kernel, nr != 0);
 	}
-	wm_json_init(&j, stdout, 3);
-	wm_json_array(&j, NULL);
+	wm_view_document(&j, stdout, 4, "list");
+	wm_json_array(&j, "groups");
 	if (wants_families(f))
 		wm_list_families_json(&f->kernel, &j);
 	nr = wm_list_print_json(&f->list, f->rules, &j);
 	nr += wm_list_kernel_json(&f->kernel, &j);
+	wm_json_end(&j);
 	wm_json_end(&j);
 	return nr;
 }
@@ -317,7 +318,7 @@ static const struct wm_option options[] = {
      .help = "list also field types, print forms and the location of each site",
      WM_OPTION_TO_FLAG(struct values, fields)},
     {.name = "json",
-     .help = "print JSON: an array of files, commands and the kernel, each with its events",
+     .help = "print one JSON object: files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
     {.name = "names",
      .help =

@@ -68,7 +68,7 @@ static const struct wm_option options[] = {
      .initial = "waymark",
      .help = "output format",
      TO(CHOICE, format)},
-    {.name = "json", .help = "print one JSON array of events", TO(FLAG, json)},
+    {.name = "json", .help = "print one JSON object with an array of events", TO(FLAG, json)},
     {.name = "jsonl", .help = "print one JSON object per line", TO(FLAG, jsonl)},
     {.name = "fields",
      .argument = "NAME,...",

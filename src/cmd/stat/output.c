@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/stat/stat.h"
+#include "view/document.h"
 
 static void stat_output_show_rows(struct wm_stat_out *s, const struct wm_count_row *rows, size_t nr,
 				  uint64_t time_ns)
@@ -168,10 +169,9 @@ static void show_times_json(struct wm_stat_out *s)
 void wm_stat_out_begin(struct wm_stat_out *s, const struct wm_stat_plan *plan)
 {
 	*s = (struct wm_stat_out){.plan = plan};
-	wm_json_init(&s->json, s->plan->out, 2);
 	s->layout.time = s->plan->choice.counting.interval_ns != 0;
 	if (s->plan->json)
-		wm_json_object(&s->json, NULL);
+		wm_view_document(&s->json, s->plan->out, 2, "stat");
 	if (s->plan->json && s->layout.time)
 		wm_json_array(&s->json, "intervals");
 }

@@ -75,7 +75,7 @@ static int top_show_write_text(const struct wm_top_show *s)
 
 static int write_json(const struct wm_top_show *s)
 {
-	wm_view_result_json_line(stdout, s->result);
+	wm_view_result_json_line(stdout, "top", s->result);
 	return fflush(stdout) ? -errno : 0;
 }
 

@@ -6,6 +6,7 @@
  * in preorder, each with its depth.
  */
 #include "base/json.h"
+#include "view/document.h"
 #include "view/result_view.h"
 
 #define PARTS_MAX 8u /* limit of nested levels of rows */
@@ -89,12 +90,11 @@ static void result_json_put_table(struct wm_json *j, const struct wm_result_tabl
 	wm_json_end(j);
 }
 
-static void put_result(FILE *out, const struct wm_result *r, unsigned lines)
+static void put_result(FILE *out, const char *verb, const struct wm_result *r, unsigned lines)
 {
 	struct wm_json j;
 
-	wm_json_init(&j, out, lines);
-	wm_json_object(&j, NULL);
+	wm_view_document(&j, out, lines, verb);
 	wm_json_string(&j, "analysis", r->name);
 	wm_json_array(&j, "notes");
 	for (const struct wm_result_note *n = r->notes; n; n = n->next) {
@@ -112,12 +112,12 @@ static void put_result(FILE *out, const struct wm_result *r, unsigned lines)
 	wm_json_end(&j);
 }
 
-void wm_view_result_json(FILE *out, const struct wm_result *r)
+void wm_view_result_json(FILE *out, const char *verb, const struct wm_result *r)
 {
-	put_result(out, r, 3);
+	put_result(out, verb, r, 3);
 }
 
-void wm_view_result_json_line(FILE *out, const struct wm_result *r)
+void wm_view_result_json_line(FILE *out, const char *verb, const struct wm_result *r)
 {
-	put_result(out, r, 0);
+	put_result(out, verb, r, 0);
 }

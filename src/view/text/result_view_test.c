@@ -102,8 +102,10 @@ static void json_has_everything(void **state)
 	FILE *f = open_memstream(&out, &bytes);
 
 	make(&r);
-	wm_view_result_json(f, &r);
+	wm_view_result_json(f, "report", &r);
 	(void)fclose(f);
+	assert_ptr_equal(
+	    strstr(out, "{\"schema\":\"waymark-report\",\"schema_version\":1,\"analysis\":"), out);
 	assert_non_null(
 	    strstr(out, "{\"kind\":\"loss\",\"name\":\"lost\",\"text\":\"3 events lost\"}"));
 	assert_non_null(

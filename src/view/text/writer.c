@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "view/document.h"
 #include "view/style.h"
 #include "view/text/print_form.h"
 #include "view/text/writer_int.h"
@@ -482,16 +483,18 @@ void wm_view_page_done(struct wm_view_page *p)
 
 void wm_view_begin(const struct wm_view *v, struct wm_text *t)
 {
-	if (v->options.format == WM_VIEW_JSON)
-		wm_text_char(t, '[');
-	else if (v->options.format == WM_VIEW_CSV)
+	if (v->options.format == WM_VIEW_JSON) {
+		wm_view_document_text(t, "print");
+		wm_text_str(t, ",\"events\":[");
+	} else if (v->options.format == WM_VIEW_CSV) {
 		wm_view_csv_head(v, t);
+	}
 }
 
 void wm_view_end(const struct wm_view *v, struct wm_text *t)
 {
 	if (v->options.format == WM_VIEW_JSON)
-		wm_text_str(t, "\n]\n");
+		wm_text_str(t, "\n]}\n");
 }
 
 /* Leaves a gap for the delta of the first line, which is inserted later. */

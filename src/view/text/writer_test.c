@@ -541,7 +541,7 @@ static void test_unused(void **unused)
 static void test_json(void **unused)
 {
 	struct world w;
-	json_t *array, *one;
+	json_t *document, *array, *one;
 	char *got;
 
 	fill(&w);
@@ -563,13 +563,15 @@ static void test_json(void **unused)
 	    "\"01fe\","
 	    "\"e9\":{\"value\":9,\"label\":null}},\"message\":\"a \\\"form\\\" of 2 bytes\"}\n");
 	got = written(&w, WM_VIEW_JSON, 3, NULL, 0);
-	array = json_loads(got, JSON_REJECT_DUPLICATES, NULL);
+	document = json_loads(got, JSON_REJECT_DUPLICATES, NULL);
+	array = json_object_get(document, "events");
 	assert_int_equal(json_array_size(array), 3);
 	one = json_object_get(json_array_get(array, 2), "time_ns");
 	assert_int_equal(json_integer_value(one), 80000000000001 + 3 * 1500000123ll);
-	json_decref(array);
+	json_decref(document);
 	free(got);
-	expect(&w, WM_VIEW_JSON, 0, "[\n]\n");
+	expect(&w, WM_VIEW_JSON, 0,
+	       "{\"schema\":\"waymark-print\",\"schema_version\":1,\"events\":[\n]}\n");
 	w.event.ns = WM_TIME_NONE;
 	got = written(&w, WM_VIEW_JSONL, 1, NULL, 0);
 	assert_memory_equal(got, "{\"time_ns\":null,", 16);
