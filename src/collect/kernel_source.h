@@ -4,7 +4,7 @@
  * each record is transcoded when it is read (kdata/transcode.h).
  *
  * A round reads the rings that are an eighth full; a sealing round reads all rings.
- * Events that the kernel lost before a page are written to the trace in front of the
+ * Events that the kernel lost before a page are written to the trace before the
  * packet that follows, with their time range. A thread's name is read from /proc at
  * its first record, at most a tenth of a second after the record was made, so most
  * threads still live.

@@ -108,8 +108,8 @@ int wm_inventory_add_file(struct wm_inventory *l, struct wm_inventory_file *file
 
 /*
  * Adds a running process to the group of processes that run the same files, or to a new group. With
- * `alone`, report what cannot be read, and add the process even if it has no events. Returns 0,
- * also for a process without events, or -errno.
+ * `alone`, reports what cannot be read, and adds the process even if it has no events. Returns 0,
+ * even if the process has no events, or -errno.
  */
 int wm_inventory_add_process(struct wm_inventory *l, pid_t pid, bool alone);
 

@@ -40,8 +40,9 @@ struct wm_instance_options {
 uint64_t wm_instance_buffer_default(void);
 
 /*
- * Creates an instance, switched off. Returns 0, or with a sentence: -EACCES (not permitted; names
- * the hint), -ENOMEM, -EOPNOTSUPP (this kernel has no instances, or not this clock).
+ * Creates an instance, switched off. Returns 0, or with a sentence: -EACCES (not permitted; the
+ * sentence has the hint), -EOPNOTSUPP (this kernel has no instances, or not this clock), -ENOMEM
+ * and other errors of tracefs.
  */
 int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
 		       struct wm_instance **ret, struct wm_diag *diag);

@@ -90,8 +90,7 @@ static bool in_arena(const void *p)
 	return (uintptr_t)p - (uintptr_t)arena < ARENA_BYTES;
 }
 
-/* The memory is zero, because it is never reused; the size is stored in front of it, for
- * realloc. */
+/* The memory is zero, because it is never reused; the size is stored before it, for realloc(). */
 static void *arena_alloc(size_t bytes, size_t alignment)
 {
 	size_t need, at;

@@ -2,8 +2,8 @@
 /*
  * merge.c - see merge.h. The heap holds two kinds of entries: an *open* packet, keyed by its next
  * event, and for each lane of the timeline the next packet that is still *waiting*, keyed by its
- * begin. At equal times waiting packets sort in front of open ones, so that no event precedes one
- * of an unopened packet. In a chained lane a packet waits until the previous one is finished.
+ * start. At equal times waiting packets sort before open ones, so that no event precedes one of an
+ * unopened packet. In a chained lane a packet waits until the previous one is finished.
  */
 #include "trace/merge.h"
 

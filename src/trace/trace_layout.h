@@ -18,7 +18,7 @@
 #define WM_STREAM_RECORDER 0u
 
 /*
- * The frame in front of the records of every packet. Little-endian, without padding, a multiple of
+ * The frame before the records of every packet. Little-endian, without padding, a multiple of
  * 8 bytes, so records keep the 8-byte alignment they had in memory.
  */
 struct wm_packet_frame {

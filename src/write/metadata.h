@@ -41,7 +41,7 @@ struct wm_meta_field {
 	const char *alias;      /* declared name of its class; of BYTES and STRING: of one byte's */
 	const char *role;       /* in the frame of a packet or an event; only CTF 2 has roles */
 	const char *clock;      /* whose value it is; only CTF 1.8 has such fields */
-	const char *count;      /* name of the length or tag added in front of it; NULL: none */
+	const char *count;      /* name of the length or tag added before it; NULL: none */
 	struct wm_meta_ref ref; /* to a length or tag that is a field of the trace */
 	uint32_t length;        /* of BYTES and STRING: in bytes, if it is fixed */
 	uint32_t nr_parts;

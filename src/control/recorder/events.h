@@ -130,10 +130,10 @@ int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text,
 int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag);
 
 /*
- * For single threads and CPUs. These functions append the processes of threads to a list, each once
- * (-ESRCH: no such thread); check that all CPUs are online (-EINVAL); and create the filter for
- * `single`, which the caller frees. The filter is NULL when all threads and CPUs are selected, or
- * on an error (-> *ret_err).
+ * For single threads and CPUs. The first appends the processes of threads to a list, each once
+ * (-ESRCH: no such thread). The second checks that all CPUs are online (-EINVAL). The third creates
+ * the filter for `single`, which the caller frees; NULL: all threads and CPUs are selected, or
+ * *ret_err is an error.
  */
 int wm_recorder_processes_of(const pid_t *tids, size_t nr, pid_t **pids, size_t *nr_pids,
 			     struct wm_diag *diag);

@@ -55,8 +55,8 @@ static int perfdata_index_end_packet(struct indexing *x)
 }
 
 /*
- * Records before the first time describe the state when perf began: their
- * packets sort before all others, whatever the first time of their file is.
+ * Records before the first one with a time describe the state when perf began:
+ * their packets sort before all others, whatever the first time of their file is.
  */
 static void put_untimed_first(const struct wm_pd *pd)
 {
