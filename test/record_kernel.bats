@@ -454,3 +454,28 @@ by_waymark() {
 	sys.exit(len(names) < 8 or sum(missing.values()) > 0)
 	EOP
 }
+
+@test "the size -b is that of the kernel's rings, which do not grow: every lost event is counted" {
+	local kib events lost
+	cat >look <<-'EOF'
+	#!/bin/sh
+	cat "$1"/instances/waymark-$PPID-0/buffer_size_kb >kib
+	exec "$2" 300000
+	EOF
+	run -0 --separate-stderr waymark record -o t -b 1M -e syscall:getppid -- sh look "$TRACEFS" "$W/calls"
+	kib=$(grep -o '^[0-9]*' kib)
+	[ "$kib" -ge $((1024 / $(nproc --all))) ] && [ "$kib" -le 1100 ]
+	[[ $stderr =~ ([0-9]+)" events ("[0-9]+" of the kernel)".*", "([0-9]+)" lost" ]]
+	events=${BASH_REMATCH[1]} lost=${BASH_REMATCH[2]}
+	[ $((events + lost)) -eq 600002 ] # sh itself asks once
+	[ "$lost" -eq 0 ] || [[ $stderr == *"rings, of "*"too small"* ]]
+}
+
+@test "a flight recorder takes no events of the kernel, samples or /proc" {
+	local event
+	for event in syscall:getppid sw:cpu-clock proc:stat; do
+		run -125 --separate-stderr waymark record -o t --mode overwrite -e "$event" -- "$W/calls" 1
+		[[ $stderr == *"'overwrite' keeps only events of programs"* ]]
+		[ ! -e t ]
+	done
+}

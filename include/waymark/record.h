@@ -80,7 +80,11 @@ struct waymark_record_options {
 	const int32_t *cpus; /* record only events on these CPUs; nr_cpus 0: on all */
 	uint32_t nr_cpus;
 	enum waymark_mode mode;
-	uint64_t buffer_bytes; /* memory for events per process, 64 KiB or more; 0: 64 MiB */
+	/*
+	 * Memory for events per process, 64 KiB or more, and the size of all rings of the kernel
+	 * together; 0: 64 MiB, and a size that depends on the machine.
+	 */
+	uint64_t buffer_bytes;
 	/* Helpers to preload into the command, such as "malloc,pthread,func"; "none": none. */
 	const char *preload;
 	uint32_t ctf;          /* format of the trace: 1 is CTF 1.8, 2 is CTF 2; 0: the same as 1 */

@@ -82,7 +82,7 @@ complete -c waymark -n '__fish_seen_subcommand_from record' -s t -l tid -x -d 'r
 complete -c waymark -n '__fish_seen_subcommand_from record' -s C -l cpu -x -d 'record only events on these CPUs, \'0-3,8\''
 complete -c waymark -n '__fish_seen_subcommand_from record' -s a -l all -d 'record all processes, also those that start later: their kernel...'
 complete -c waymark -n '__fish_seen_subcommand_from record' -s o -l output -x -a '(__fish_complete_directories)' -d 'trace directory to create'
-complete -c waymark -n '__fish_seen_subcommand_from record' -s b -l buffer-size -x -d 'upper limit of event memory per process'
+complete -c waymark -n '__fish_seen_subcommand_from record' -s b -l buffer-size -x -d 'upper limit of event memory per process, allocated on demand [64M]'
 complete -c waymark -n '__fish_seen_subcommand_from record' -l mode -x -a 'discard overwrite block' -d 'when the buffer is full: discard new events, overwrite the oldest...'
 complete -c waymark -n '__fish_seen_subcommand_from record' -l snapshot -x -a '(__fish_complete_directories)' -d 'record nothing'
 complete -c waymark -n '__fish_seen_subcommand_from record' -l change -x -a '(__fish_complete_directories)' -d 'record nothing'

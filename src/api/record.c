@@ -169,6 +169,7 @@ static int make_events(struct waymark_recording *r, const struct waymark_record_
 	r->events.nr_cpus = r->plan.nr_cpus;
 	r->events.of = r->plan.nr_pids ? r->plan.pids[0] : 0;
 	r->events.single = r->single;
+	r->events.kernel_bytes = o->buffer_bytes;
 	r->events.everywhere = r->plan.all;
 	r->events.quiet = true;
 	return err;

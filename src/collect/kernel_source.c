@@ -405,36 +405,22 @@ void wm_source_kernel_drain(struct wm_kernel_source *s)
 	}
 }
 
-/* Enlarges rings that lost events between two rounds. */
-static void kernel_source_grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
-{
-	struct wm_instance *const instances[WM_KERNEL_RINGS] = {s->from.instance, s->from.top};
-	uint64_t most = s->from.top ? s->from.most_bytes / 2 : s->from.most_bytes;
-
-	for (uint32_t i = 0; i < WM_KERNEL_RINGS; i++)
-		if (lost[i] && wm_instance_grow(instances[i], most) == 1)
-			s->totals.more[WM_KERNEL_MORE_GROWN]++;
-}
-
 int wm_source_kernel_round(struct wm_kernel_source *s, bool seal)
 {
-	uint64_t packets = s->packet.packets, lost[WM_KERNEL_RINGS] = {0};
+	uint64_t packets = s->packet.packets;
 	uint32_t pages;
 	int error = 0;
 
 	if (!seal && poll(s->polls, s->nr_rings, 0) <= 0)
 		return 0;
 	for (uint32_t i = 0; i < s->nr_rings; i++) {
-		uint64_t before = s->totals.lost[WM_LOST_OVERWRITTEN];
 		int err;
 
 		if (!seal && !(s->polls[i].revents & POLLIN))
 			continue;
 		err = kernel_source_drain(s, &s->rings[i], &pages);
 		error = err ? err : error;
-		lost[s->rings[i].number] += s->totals.lost[WM_LOST_OVERWRITTEN] - before;
 	}
-	kernel_source_grow(s, lost);
 	return error ? error : (int)(s->packet.packets - packets);
 }
 

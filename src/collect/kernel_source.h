@@ -36,21 +36,15 @@ struct wm_kernel_source_event {
 	bool in_top;
 };
 
-/* In wm_source_totals.more. */
-enum {
-	WM_KERNEL_MORE_GROWN, /* how often rings were enlarged */
-};
-
 /*
  * The rings to read: an instance and, when `top` is not NULL, the system's own buffer
- * (wm_instance_take_top()). The caller keeps both; they must outlive the source. `most_bytes` is
- * the limit for the total size of all rings. `exec` (NULL: none) is the start of a command: older
- * records are not written, because they are of the process that waits to become the command.
+ * (wm_instance_take_top()). The caller keeps both; they must outlive the source. `exec` (NULL:
+ * none) is the start of a command: older records are not written, because they are of the process
+ * that waits to become the command.
  */
 struct wm_kernel_rings {
 	struct wm_instance *instance, *top;
 	enum wm_clock_kind clock; /* of both */
-	uint64_t most_bytes;
 	const struct wm_child_exec *exec;
 };
 

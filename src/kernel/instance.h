@@ -11,8 +11,8 @@
  *
  * Reading: wm_instance_read() takes one page (sub-buffer) at a time, oldest
  * first; the page's head counts the events lost before it (kdata/page.h). Pages
- * are copied by read(2): a mapped ring avoids the copy, but cannot grow while it is mapped, and
- * with sub-buffers of 16 KiB the copy costs a few ns per event.
+ * are copied by read(2): a mapped ring avoids the copy, but with sub-buffers of 16 KiB the copy
+ * costs a few ns per event.
  *
  * Not thread-safe.
  */
@@ -33,7 +33,12 @@ struct wm_instance;
 
 struct wm_instance_options {
 	enum wm_clock_kind clock;
-	uint64_t buffer_bytes; /* total size for all CPUs; 0: wm_instance_buffer_default() */
+	/*
+	 * Total size of the rings of all CPUs; 0: wm_instance_buffer_default(), with at most 64 MiB
+	 * a CPU. It does not change while they record: the kernel drops events, without counting
+	 * them, while it resizes a ring (since Linux 6.7).
+	 */
+	uint64_t buffer_bytes;
 };
 
 /* The default size for all CPUs together: min(RAM / 32, 1 GiB). */
@@ -134,12 +139,6 @@ void wm_instance_close_rings(struct wm_instance *i);
  * bytes; 0 when the ring is empty; or -errno.
  */
 ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page);
-
-/*
- * Doubles each CPU's ring, up to `most_bytes` in total. Returns 1, 0 when the limit is reached, or
- * -errno.
- */
-int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes);
 
 /*
  * Shrinks the rings to at most that many bytes in total. Must be called before they hold events.

@@ -16,6 +16,7 @@
 #include "event/filter.h"
 #include "kernel/counters.h"
 
+#define BUFFER_DEFAULT ((uint64_t)64 << 20)
 #define CLOCK_PERIOD_MIN                                                                           \
 	10000u /* cycles or ns: shortest period that the kernel accepts for its clock */
 
@@ -256,13 +257,18 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	return status;
 }
 
+uint64_t wm_record_asked_buffer(const struct wm_record_asked *r)
+{
+	return r->buffer_bytes ? r->buffer_bytes : BUFFER_DEFAULT;
+}
+
 /* Finds the events to record. Returns 0, or an exit status after a message. */
 static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {
 	    .pool_mode = (uint32_t)r->mode,
-	    .buffer_bytes = r->buffer_bytes,
-	    .chunk_bytes = wm_rules_chunk_bytes(r->buffer_bytes),
+	    .buffer_bytes = wm_record_asked_buffer(r),
+	    .chunk_bytes = wm_rules_chunk_bytes(wm_record_asked_buffer(r)),
 	    .block_ms = WM_RULES_BLOCK_MS,
 	    .clock_kind = wm_clock_best(),
 	};
@@ -271,6 +277,7 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 		return WM_EXIT_FAILED;
 	r->events.words = &wm_say_words;
 	r->events.search = getenv("PATH");
+	r->events.kernel_bytes = r->buffer_bytes;
 	r->events.cpus = r->cpus;
 	r->events.nr_cpus = r->nr_cpus;
 	r->events.of = r->pids.nr ? r->pids.ids[0] : 0;

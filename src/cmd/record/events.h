@@ -21,7 +21,7 @@ struct wm_record_asked {
 	struct wm_event_list list;
 	const char *dir, *preload, *snapshot, *change;
 	struct wm_ids pids, tids;
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes; /* 0: the defaults */
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_recorder_events events;
@@ -87,6 +87,9 @@ int wm_record_on_chain(const struct wm_option *o, const char *argument, void *va
 		       struct wm_diag *diag);
 int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag);
+
+/* The size of a program's buffer. */
+uint64_t wm_record_asked_buffer(const struct wm_record_asked *r);
 
 /* Fills the plan of a recorder; it points into `r`. 0, or an exit status after a message. */
 int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,

@@ -98,10 +98,11 @@ static const struct wm_option options[] = {
     {.name = "buffer-size",
      .letter = 'b',
      .argument = "SIZE",
-     .initial = "64M",
      .min = WM_RULES_BUFFER_MIN,
      .max = (int64_t)WM_POOL_BYTES_MAX / 2,
-     .help = "upper limit of event memory per process; memory is allocated on demand",
+     .help = "upper limit of event memory per process, allocated on demand [64M]; and the size of "
+	     "all rings of the kernel together, allocated at the beginning [a 32nd of the memory, "
+	     "at most 64M for each CPU]",
      WM_OPTION_TO_SIZE(struct wm_record_asked, buffer_bytes)},
     {.name = "mode",
      .argument = "MODE",
@@ -234,7 +235,7 @@ static int cmd_record_check(const struct wm_record_asked *r, int nr_args)
 	if (r->pids.nr && r->tids.nr)
 		return cmd_record_usage(
 		    "-t selects single threads and -p whole processes: give only one of them");
-	if (!wm_rules_has_pool(r->buffer_bytes, (uint32_t)r->mode))
+	if (!wm_rules_has_pool(wm_record_asked_buffer(r), (uint32_t)r->mode))
 		return cmd_record_usage("--buffer-size: cannot create a buffer of this size");
 	if (r->preload && running)
 		return cmd_record_usage(

@@ -17,8 +17,7 @@
 #include "cmd/top/top.h"
 #include "cmd/verb.h"
 
-#define LOOK_NS        200000000u /* interval between requests for events */
-#define BUFFER_DEFAULT ((uint64_t)16 << 20)
+#define LOOK_NS 200000000u /* interval between requests for events */
 /* samples per second; a prime, to avoid sampling in step with periodic work */
 #define RATE_DEFAULT    997
 #define DELAY_DEFAULT_S 2
@@ -300,7 +299,6 @@ static int cmd_top_run(void *values, int nr_args, char **args)
 	int status = cmd_top_complete(v, nr_args);
 
 	v->asked.quiet = true;
-	v->asked.buffer_bytes = BUFFER_DEFAULT;
 	r.words = (struct wm_words){cmd_top_on_words, &r};
 	if (status)
 		return status;

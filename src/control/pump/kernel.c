@@ -115,8 +115,10 @@ static void pump_kernel_explain(const struct wm_source_result *r, const struct w
 	const struct wm_source_totals *t = r->totals;
 	char size[WM_NUMBER_TEXT];
 
-	if (t->more[WM_KERNEL_MORE_GROWN])
-		wm_words_say(words, "the kernel's rings were too small and grew to %s in total",
+	if (t->lost[WM_LOST_OVERWRITTEN])
+		wm_words_say(words,
+			     "the kernel's rings, of %s in total, were too small: choose a larger "
+			     "buffer size",
 			     wm_number_print_about(t->buffer_bytes, size));
 	if (r->options && wm_recorder_kernel_has_files(r->options) && !r->quiet)
 		wm_words_say(words, "histograms and snapshots are in %s/kernel", r->folder);

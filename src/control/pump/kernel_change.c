@@ -258,6 +258,8 @@ static int kernel_change_make(struct change *c, const struct wm_kernel_question 
 	struct wm_pumproc *p = c->p;
 	int err;
 
+	if (p->overwrite)
+		return wm_diag_set(&c->diag, -EOPNOTSUPP, NULL, -1, WM_RECORDER_NO_FLIGHT);
 	if (p->kernel_events)
 		wm_recorder_kernel_change(p->kernel_events);
 	err = note_from(c, q);

@@ -111,7 +111,7 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 
 	if (e->kernel)
 		return 0;
-	err = wm_recorder_kernel_create(wm_clock_best(), 0, &e->kernel, diag);
+	err = wm_recorder_kernel_create(wm_clock_best(), e->kernel_bytes, &e->kernel, diag);
 	if (!err && e->running)
 		wm_recorder_kernel_change(e->kernel);
 	return err;

@@ -35,10 +35,11 @@ struct wm_recorder_events {
 	const int *cpus;    /* CPUs to sample on; NULL: all */
 	size_t nr_cpus;
 	pid_t of; /* file names are resolved as this process sees them; 0: as waymark sees them */
-	const char *single; /* additional filter for all programs' events; NULL: none */
-	bool everywhere;    /* record events of every task of the machine */
-	bool quiet;         /* no messages about events that are chosen by default */
-	bool kernel_only;   /* look up names only in the kernel, not in programs */
+	const char *single;    /* additional filter for all programs' events; NULL: none */
+	uint64_t kernel_bytes; /* size of the kernel's rings for all CPUs; 0: the default */
+	bool everywhere;       /* record events of every task of the machine */
+	bool quiet;            /* no messages about events that are chosen by default */
+	bool kernel_only;      /* look up names only in the kernel, not in programs */
 	/*
 	 * For a change of a running recording: collects requests for kernel events. NULL for a new
 	 * recording.
@@ -84,6 +85,11 @@ static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 		more |= wm_recorder_events_asked(e, i);
 	return more;
 }
+
+/* Why a recording in overwrite mode takes no other events than those of programs. */
+#define WM_RECORDER_NO_FLIGHT                                                                      \
+	"the mode 'overwrite' keeps only events of programs in memory: events of the kernel, "     \
+	"samples and /proc need another recording, with the mode 'discard'"
 
 /* Values of diag->where: diag->column is a column in the name, or in the filter. */
 #define WM_RECORDER_IN_NAME   "name"

@@ -22,7 +22,6 @@ int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 		return -ENOMEM;
 	wm_arena_init(&k->arena, FORMATS_BYTES_MAX);
 	k->clock = clock;
-	k->most_bytes = buffer_bytes ? buffer_bytes : wm_instance_buffer_default();
 	err = wm_tracefs_open(&k->tracefs, diag);
 	if (!err)
 		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
@@ -65,12 +64,13 @@ void wm_recorder_kernel_sweep(void)
 int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
 				struct wm_diag *diag)
 {
-	const struct wm_instance_options o = {.clock = k->clock, .buffer_bytes = k->most_bytes / 2};
+	uint64_t half = wm_instance_buffer_bytes(k->instance) / 2;
+	const struct wm_instance_options o = {.clock = k->clock, .buffer_bytes = half};
 	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
 
 	if (!err)
 		/* On failure it keeps more. */
-		(void)wm_instance_limit(k->instance, k->most_bytes / 2);
+		(void)wm_instance_limit(k->instance, half);
 	return err;
 }
 
@@ -496,7 +496,7 @@ void wm_recorder_kernel_leave_rings(struct wm_recorder_kernel *k)
 int wm_recorder_kernel_source(struct wm_recorder_kernel *k, struct wm_trace_writer *w,
 			      struct wm_kernel_source **ret, struct wm_diag *diag)
 {
-	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->most_bytes, k->exec};
+	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->exec};
 
 	return wm_source_kernel_create(&from, w, k->events, k->nr_events, ret, diag);
 }

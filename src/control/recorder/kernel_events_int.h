@@ -34,7 +34,6 @@ struct wm_recorder_kernel {
 	struct wm_instance *top;    /* the system's own buffer; NULL when it is not needed */
 	struct wm_dynamic *dynamic; /* NULL: waymark created no probes */
 	enum wm_clock_kind clock;
-	uint64_t most_bytes;
 	struct wm_child_exec *exec; /* when CMD began; NULL: no CMD, or it is not recorded */
 	struct wm_kernel_source_event *events;
 	struct wm_kernel_switch *switches; /* parallel to `events` */

@@ -223,11 +223,22 @@ static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 
 /* --- the beginning -------------------------------------------------------------------------- */
 
+/* Only the buffers of programs can be kept in memory until a snapshot. */
+static int check_mode(const struct wm_recorder_plan *p, struct wm_diag *diag)
+{
+	if (wm_rules_options(p->events->rules)->pool_mode != WM_POOL_OVERWRITE ||
+	    !wm_recorder_events_more(p->events))
+		return 0;
+	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1, WM_RECORDER_NO_FLIGHT);
+}
+
 static int recorder_check(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
-	int err = find_command(p, diag);
+	int err = check_mode(p, diag);
 	char **environment = NULL;
 
+	if (!err)
+		err = find_command(p, diag);
 	if (!err)
 		err = wm_recorder_targets_check(p, diag);
 	if (!err && p->nr_asked)

@@ -17,12 +17,13 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#define PREFIX      "waymark-"
-#define PAGE_KIB    16 /* size of sub-buffers, where it can be chosen */
-#define BUFFER_MAX  (1ull << 30)
-#define BEGIN_BYTES (16ull << 20) /* initial size of each CPU's ring, if the limit permits it */
-#define COMMAND     11            /* width of "  Command: ", which precedes the text */
-#define SMALL_FILE  65536u
+#define PREFIX     "waymark-"
+#define PAGE_KIB   16 /* size of sub-buffers, where it can be chosen */
+#define BUFFER_MAX (1ull << 30)
+#define RING_MAX   (64ull << 20) /* size of each CPU's ring when the caller chose none */
+#define RING_MIN   ((uint64_t)PAGE_KIB * 1024 * 2)
+#define COMMAND    11 /* width of "  Command: ", which precedes the text */
+#define SMALL_FILE 65536u
 
 uint64_t wm_instance_buffer_default(void)
 {
@@ -213,9 +214,25 @@ int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct
 
 uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes)
 {
-	uint64_t most = (bytes ? bytes : wm_instance_buffer_default()) / i->nr_cpus;
+	uint64_t each = (bytes ? bytes : wm_instance_buffer_default()) / i->nr_cpus;
 
-	return most < BEGIN_BYTES ? most : BEGIN_BYTES;
+	if (!bytes && each > RING_MAX)
+		each = RING_MAX;
+	return each > RING_MIN ? each : RING_MIN;
+}
+
+/* Sets the rings' size; smaller ones when the caller chose none and memory is short. */
+static int put_ring_size(struct wm_instance *i, uint64_t bytes)
+{
+	int err;
+
+	i->cpu_bytes = wm_instance_cpu_bytes(i, bytes);
+	err = wm_instance_put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
+	while (err == -ENOMEM && !bytes && i->cpu_bytes / 2 >= RING_MIN) {
+		i->cpu_bytes /= 2;
+		err = wm_instance_put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
+	}
+	return err;
 }
 
 /* Sets up the rings, with sub-buffers of PAGE_KIB where the kernel lets their size be chosen. */
@@ -228,8 +245,7 @@ static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *di
 	i->page_bytes = (uint32_t)wm_instance_get_number(i, "buffer_subbuf_size_kb") * 1024;
 	if (i->page_bytes < 4096 || i->page_bytes > 1u << 20)
 		i->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	i->cpu_bytes = wm_instance_cpu_bytes(i, bytes);
-	err = wm_instance_put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
+	err = put_ring_size(i, bytes);
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "cannot get a ring of %llu KiB for each CPU: %s",
@@ -520,20 +536,6 @@ ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page)
 	if (got < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	return got;
-}
-
-int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes)
-{
-	uint64_t bytes = 2 * i->cpu_bytes;
-	int err;
-
-	if (bytes > most_bytes / i->nr_cpus)
-		return 0;
-	err = wm_instance_put_number(i, "buffer_size_kb", bytes / 1024);
-	if (err)
-		return err;
-	i->cpu_bytes = bytes;
-	return 1;
 }
 
 int wm_instance_limit(struct wm_instance *i, uint64_t most_bytes)

@@ -130,20 +130,20 @@ static void a_refused_filter_says_where(void **state)
 	assert_true(diag.column >= 10 && diag.column <= 25);
 }
 
-static void rings_grow_with_what_is_in_them(void **state)
+static void rings_have_the_size_that_was_chosen(void **state)
 {
-	struct wm_instance *i = instance_of(state);
-	uint64_t before = wm_instance_buffer_bytes(i);
-	int fd = marker_of(i);
+	struct world *w = *state;
+	struct wm_instance_options o = {.clock = WM_CLOCK_MONOTONIC};
+	struct wm_instance *i = instance_of(state), *other;
+	uint64_t usual = wm_instance_buffer_bytes(i), kib;
 
-	assert_int_equal(wm_instance_start(i, NULL), 0);
-	for (int k = 0; k < 100; k++)
-		assert_int_equal(write(fd, "x", 1), 1);
-	close(fd);
-	assert_int_equal(wm_instance_grow(i, before), 0);
-	assert_int_equal(wm_instance_grow(i, 2 * before), 1);
-	assert_int_equal(wm_instance_buffer_bytes(i), 2 * before);
-	assert_int_equal(drain(i), 100);
+	assert_true(usual <= wm_instance_buffer_default());
+	o.buffer_bytes = (uint64_t)wm_instance_nr_cpus(i) << 20;
+	assert_int_equal(wm_instance_create(w->fs, &o, &other, NULL), 0);
+	assert_int_equal(wm_instance_buffer_bytes(other), o.buffer_bytes);
+	kib = wm_instance_get_number(other, "buffer_size_kb");
+	wm_instance_destroy(other);
+	assert_true(kib >= 1024 && kib <= 1024 + 64);
 }
 
 static void what_a_killed_recorder_left_is_swept(void **state)
@@ -172,7 +172,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(every_call_is_in_the_ring, begin, end),
 	    cmocka_unit_test_setup_teardown(markers_come_in, begin, end),
 	    cmocka_unit_test_setup_teardown(a_refused_filter_says_where, begin, end),
-	    cmocka_unit_test_setup_teardown(rings_grow_with_what_is_in_them, begin, end),
+	    cmocka_unit_test_setup_teardown(rings_have_the_size_that_was_chosen, begin, end),
 	    cmocka_unit_test_setup_teardown(what_a_killed_recorder_left_is_swept, begin, end),
 	};
 
