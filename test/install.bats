@@ -96,6 +96,10 @@ records() {
 	records 4 "$OUT/static"
 }
 
+@test "schemas of JSON are installed" {
+	diff -r "$WAYMARK_SOURCE/share/schema" "$PREFIX/share/waymark/schema"
+}
+
 @test "helpers have a folder of their own, beside no library that programs link" {
 	[ "$(cd "$LIBDIR" && echo libwaymark-*.so)" = libwaymark-rt.so ]
 	[ "$(cd "$LIBDIR/waymark" && echo *)" = "libwaymark-func.so libwaymark-malloc.so libwaymark-pthread.so" ]
