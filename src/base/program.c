@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-char *wm_program_find(const char *name, const char *search)
+static char *program_find(const char *name, const char *search, int mode)
 {
 	char whole[PATH_MAX];
 
@@ -18,9 +18,19 @@ char *wm_program_find(const char *name, const char *search)
 
 		if (snprintf(whole, sizeof(whole), "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) <
 			(int)sizeof(whole) &&
-		    access(whole, X_OK) == 0)
+		    access(whole, mode) == 0)
 			return strdup(whole);
 		p += n + (p[n] == ':');
 	}
 	return NULL;
+}
+
+char *wm_program_find(const char *name, const char *search)
+{
+	return program_find(name, search, X_OK);
+}
+
+char *wm_program_find_library(const char *name, const char *search)
+{
+	return program_find(name, search, R_OK);
 }

@@ -10,4 +10,7 @@
  */
 char *wm_program_find(const char *name, const char *search);
 
+/* The same for libraries, which on some systems have no permission to be executed. */
+char *wm_program_find_library(const char *name, const char *search);
+
 #endif

@@ -35,9 +35,21 @@ static void test_found(void **state)
 	}
 }
 
+static void test_library(void **state)
+{
+	char *path = wm_program_find_library("passwd", "/nonexistent:/etc");
+
+	(void)state;
+	assert_string_equal(path, "/etc/passwd");
+	free(path);
+	assert_null(wm_program_find("passwd", "/etc"));
+	assert_null(wm_program_find_library("passwd", "/nonexistent"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_found)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_found),
+					   cmocka_unit_test(test_library)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static char *find_file(const struct wm_event_space *s, const char *name)
 		return found;
 	found = wm_program_find(name, s->search);
 	if (!found && strstr(name, ".so"))
-		found = wm_program_find(name, LIBRARIES);
+		found = wm_program_find_library(name, LIBRARIES);
 	real = found ? realpath(found, NULL) : NULL;
 	free(found);
 	return real;
