@@ -155,8 +155,9 @@ report() { # FILE: prints trace-cmd's output without its lines about losses and 
 	for t in "${traces[@]}"; do
 		for format in trace.dat trace.dat-plain; do
 			convert $format "$WAYMARK_CORPUS/$t" out.dat
-			cmp <(trace-cmd report "$WAYMARK_CORPUS/$t" 2>/dev/null) \
-				<(trace-cmd report out.dat 2>/dev/null)
+			diff <(trace-cmd report "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+				<(trace-cmd report out.dat 2>/dev/null) | head -20 >differences
+			[ ! -s differences ] || { echo "$format of $t"; cat differences; return 1; }
 			diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
 				<("$waymark" info --hash out.dat 2>/dev/null)
 			cmp <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out.dat)

@@ -253,12 +253,20 @@ static int switch_all(struct change *c)
 	return err;
 }
 
+static bool question_adds(const struct wm_kernel_question *q)
+{
+	for (uint32_t i = 0; i < q->nr; i++)
+		if (!q->asks[i].off)
+			return true;
+	return false;
+}
+
 static int kernel_change_make(struct change *c, const struct wm_kernel_question *q)
 {
 	struct wm_pumproc *p = c->p;
 	int err;
 
-	if (p->overwrite)
+	if (p->overwrite && question_adds(q))
 		return wm_diag_set(&c->diag, -EOPNOTSUPP, NULL, -1, WM_RECORDER_NO_FLIGHT);
 	if (p->kernel_events)
 		wm_recorder_kernel_change(p->kernel_events);
