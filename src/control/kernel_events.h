@@ -112,7 +112,8 @@ int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_
 int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
 /*
  * Records only a CMD, from its execve(2) on. To be called before the pump is forked; CMD is started
- * with *ret_exec (base/child.h), which belongs to `k`. 0 or -errno.
+ * with *ret_exec (base/child.h), which belongs to `k`; NULL when the records have no comparable
+ * times. 0 or -errno.
  */
 int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec);
 /* Starts recording. */

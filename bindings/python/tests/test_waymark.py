@@ -226,7 +226,7 @@ class Listing(unittest.TestCase):
     def test_events_are_the_commands(self):
         run = subprocess.run([os.environ["WAYMARK"], "list", "--json", "--fields", "sw:*"],
                              stdout=subprocess.PIPE, check=True)
-        wanted = [e["name"] for g in json.loads(run.stdout) for e in g["events"]]
+        wanted = [e["name"] for g in json.loads(run.stdout)["groups"] for e in g["events"]]
         self.assertEqual([e.name for e in waymark.list_events("sw:*", kernel=True)], wanted)
 
     def test_a_program(self):

@@ -442,7 +442,7 @@ int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, 
 
 int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec)
 {
-	int err = k->exec ? 0 : wm_child_exec_create(k->clock, &k->exec);
+	int err = k->exec || k->has_other_clock ? 0 : wm_child_exec_create(k->clock, &k->exec);
 
 	*ret_exec = k->exec;
 	return err;

@@ -293,6 +293,7 @@ int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text, s
 	wm_text_init(&trigger);
 	trigger_put_names(k, rest, &trigger);
 	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
+	k->has_other_clock |= !err && strstr(rest, "common_timestamp");
 	/* The column is valid in the user's text only if no name was replaced. */
 	if (err && diag && diag->column)
 		diag->column =
