@@ -252,9 +252,12 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	echo 1 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
 	for i in 1 2 3 4 5; do sleep 0.01; done
 	echo 0 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
-	# trace-cmd reads the formats of all events, and ends when another test removes a probe meanwhile.
+	# trace-cmd reads the formats of all events, and ends when another test removes a probe meanwhile. It
+	# also stops tracing in the system's own buffer, which other tests use: it gets a file instead.
+	echo 1 >on
 	for i in {1..20}; do
-		! trace-cmd extract -B "$instance" -o t.dat >extract 2>&1 || break
+		! unshare --mount sh -ec 'mount --bind on "$0/tracing_on"; exec trace-cmd extract -B "$1" -o t.dat' \
+			"$tracefs" "$instance" >extract 2>&1 || break
 		sleep 0.2
 	done
 	rmdir "$tracefs/instances/$instance" 2>/dev/null || true
