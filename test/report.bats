@@ -249,15 +249,20 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	mkdir "$tracefs/instances/$instance" 2>/dev/null || skip "tracefs is not available"
 	for option in stacktrace userstacktrace; do echo 1 >"$tracefs/instances/$instance/options/$option"; done
 	echo 'common_pid != 0' >"$tracefs/instances/$instance/events/sched/sched_switch/filter"
-	echo 1 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
-	for i in 1 2 3 4 5; do sleep 0.01; done
-	echo 0 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
-	# trace-cmd reads the formats of all events, and ends when another test removes a probe meanwhile. It
-	# also stops tracing in the system's own buffer, which other tests use: it gets a file instead.
+	# trace-cmd reads the formats of all events, and ends when another test removes a probe meanwhile: then
+	# all is recorded again. It also stops tracing in the system's own buffer, which other tests use: it
+	# gets a file instead.
 	echo 1 >on
 	for i in {1..20}; do
-		! unshare --mount sh -ec 'mount --bind on "$0/tracing_on"; exec trace-cmd extract -B "$1" -o t.dat' \
-			"$tracefs" "$instance" >extract 2>&1 || break
+		echo >"$tracefs/instances/$instance/trace"
+		echo 1 >"$tracefs/instances/$instance/tracing_on"
+		echo 1 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
+		for k in 1 2 3 4 5; do sleep 0.01; done
+		echo 0 >"$tracefs/instances/$instance/events/sched/sched_switch/enable"
+		if unshare --mount sh -ec 'mount --bind on "$0/tracing_on"; exec trace-cmd extract -B "$1" -o t.dat' \
+			"$tracefs" "$instance" >extract 2>&1; then
+			break
+		fi
 		sleep 0.2
 	done
 	rmdir "$tracefs/instances/$instance" 2>/dev/null || true
