@@ -342,10 +342,4 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
 uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
 const char *wm_lost_name(enum wm_lost cause);
 
-/*
- * Checks every invariant of a pool that no thread or process is changing (tests, recovery). NULL
- * when all hold, else the violated one, and the index of the chunk.
- */
-const char *wm_pool_check(const struct wm_pool *p, uint32_t *ret_index);
-
 #endif

@@ -39,6 +39,7 @@ static void stored(void);
 #include <cmocka.h>
 
 #include "base/suite_test_kit.h"
+#include "ring/pool_check_test_kit.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -102,7 +103,7 @@ static void add_up(const struct wm_pool *p)
 {
 	uint32_t seen = x.seen, index;
 	uint64_t recorded = x.recorded;
-	const char *wrong = wm_pool_check(p, &index);
+	const char *wrong = pool_check(p, &index);
 
 	if (wrong)
 		fail_msg("chunk %u: %s", index, wrong);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * pool_test.c - the pool in small worlds (a few chunks of 4 KiB), one thread: geometry, every
- * transition, exhaustion, reuse in order, and takes that a death interrupts. Calls wm_pool_check()
+ * transition, exhaustion, reuse in order, and takes that a death interrupts. Calls pool_check()
  * after each step.
  */
 #include "ring/pool_world_test_kit.h"
@@ -484,7 +484,7 @@ static void test_names(void **unused)
 	assert_string_equal(wm_lost_name(WM_LOST_NR), "unknown");
 }
 
-/* wm_pool_check() itself must be able to fail. */
+/* pool_check() itself must be able to fail. */
 static void test_check_fails(void **unused)
 {
 	struct world w;
@@ -504,20 +504,20 @@ static void test_check_fails(void **unused)
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		*state = wrong[i];
-		assert_non_null(wm_pool_check(&w.pool, &index));
+		assert_non_null(pool_check(&w.pool, &index));
 		assert_int_equal(index, 2);
 	}
 	*state = good;
 	word = a.pool->map[w.pool.big_offset];
 	w.pool.map[w.pool.big_offset] = 1; /* a commit word whose end is before the first record */
-	assert_non_null(wm_pool_check(&w.pool, &index));
+	assert_non_null(pool_check(&w.pool, &index));
 	w.pool.map[w.pool.big_offset] = (unsigned char)word;
 	wm_pool_states(&w.pool)[1] = wm_pool_state_make(WM_CHUNK_OWNED, 1, 0);
-	assert_non_null(wm_pool_check(&w.pool, &index));
+	assert_non_null(pool_check(&w.pool, &index));
 	wm_pool_states(&w.pool)[1] = 0;
 	check(&w.pool);
 	wm_pool_header(&w.pool)->nr_big = 1;
-	assert_non_null(wm_pool_check(&w.pool, &index));
+	assert_non_null(pool_check(&w.pool, &index));
 	world_drop(&w);
 }
 

@@ -28,6 +28,7 @@
 #include <waymark/abi.h>
 
 #include "base/atomic.h"
+#include "ring/pool_check_test_kit.h"
 
 #define RECORD_MAGIC  0xa5u
 #define RECORD_WORDS  64u /* at most */
@@ -76,7 +77,7 @@ static inline void world_drop(struct world *w)
 static inline void check(const struct wm_pool *p)
 {
 	uint32_t index;
-	const char *wrong = wm_pool_check(p, &index);
+	const char *wrong = pool_check(p, &index);
 
 	if (wrong)
 		fail_msg("chunk %u: %s", index, wrong);
