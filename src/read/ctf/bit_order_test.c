@@ -117,12 +117,7 @@ static void test_numbers_of_every_length(void **state)
 }
 
 /* A float of 32 and one of 64 bits with the value 1.5, all bits in the opposite order. */
-static const struct {
-	const char *metadata;
-	const unsigned char *data;
-	size_t bytes;
-	const char *text;
-} cases[] = {
+static const struct decode_case cases[] = {
     {CTF2(M("a", INT2("floating-point-number", 32, "little", ",\"bit-order\":\"last-to-first\""))),
      BYTES(0xfc, 0x03, 0, 0), "a=1.5\n"},
     {CTF2(M("a", INT2("floating-point-number", 32, "big", ",\"bit-order\":\"first-to-last\""))),
@@ -144,16 +139,7 @@ static const struct {
 
 static void test_floats_and_changes(void **state)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct folder f;
-		struct wm_text t;
-
-		folder_init(&f, cases[i].metadata, cases[i].data, cases[i].bytes);
-		read_all(f.path, NULL, &t);
-		assert_string_equal(t.data, cases[i].text);
-		wm_text_done(&t);
-		folder_done(&f);
-	}
+	decode_cases(cases, sizeof(cases) / sizeof(*cases));
 }
 
 int main(void)

@@ -28,12 +28,7 @@
 	"\x1e{\"type\":\"data-stream-class\",\"event-record-header-field-class\":" STRUCT(         \
 	    members) "}" EVENT(0, M("a", UINT8)) EVENT(3, M("b", UINT8)) EVENT(300, M("c", UINT8))
 
-static const struct {
-	const char *metadata;
-	const unsigned char *data;
-	size_t bytes;
-	const char *text;
-} cases[] = {
+static const struct decode_case cases[] = {
     /* The id is directly the option of a variant. */
     {HEADER(M("s", UINT8) "," M(
 	 "id", VARIANT(PATH("selector", "\"s\""), OPTION("0,0", ID(8)) "," OPTION("1,1", ID(16))))),
@@ -115,18 +110,7 @@ static const struct {
 
 static void test_fields(void **state)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct folder f;
-		struct wm_text t;
-
-		folder_init(&f, cases[i].metadata, cases[i].data, cases[i].bytes);
-		read_all(f.path, NULL, &t);
-		if (strcmp(t.data, cases[i].text) != 0)
-			print_message("case %zu: %s\n", i, cases[i].metadata);
-		assert_string_equal(t.data, cases[i].text);
-		wm_text_done(&t);
-		folder_done(&f);
-	}
+	decode_cases(cases, sizeof(cases) / sizeof(*cases));
 }
 
 /* Two events whose own slots have the same number: what one merges must not change the other. */

@@ -6,12 +6,7 @@
  */
 #include "read/ctf/decode_test_kit.h"
 
-static const struct {
-	const char *metadata;
-	const unsigned char *data;
-	size_t bytes;
-	const char *text;
-} cases[] = {
+static const struct decode_case cases[] = {
     /* Numbers in both byte orders in one event. */
     {HEAD("le") FIELDS("integer { size = 16; } a; integer { size = 32; byte_order = be; } b;"
 		       "integer { size = 16; signed = true; byte_order = be; } c;"
@@ -219,18 +214,7 @@ static const struct {
 
 static void test_fields(void **state)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct folder f;
-		struct wm_text t;
-
-		folder_init(&f, cases[i].metadata, cases[i].data, cases[i].bytes);
-		read_all(f.path, NULL, &t);
-		if (strcmp(t.data, cases[i].text) != 0)
-			print_message("case %zu: %s\n", i, cases[i].metadata);
-		assert_string_equal(t.data, cases[i].text);
-		wm_text_done(&t);
-		folder_done(&f);
-	}
+	decode_cases(cases, sizeof(cases) / sizeof(*cases));
 }
 
 static void test_extension_is_refused_by_name(void **state)

@@ -149,6 +149,30 @@ static inline void read_all(const char *path, const struct wm_want *want, struct
 	wm_trace_close(trace);
 }
 
+/* A trace of one stream, and what read_all() must show of it. */
+struct decode_case {
+	const char *metadata;
+	const unsigned char *data;
+	size_t bytes;
+	const char *text;
+};
+
+static inline void decode_cases(const struct decode_case *cases, size_t nr)
+{
+	for (const struct decode_case *c = cases; c < cases + nr; c++) {
+		struct folder f;
+		struct wm_text t;
+
+		folder_init(&f, c->metadata, c->data, c->bytes);
+		read_all(f.path, NULL, &t);
+		if (strcmp(t.data, c->text) != 0)
+			print_message("case %td: %s\n", c - cases, c->metadata);
+		assert_string_equal(t.data, c->text);
+		wm_text_done(&t);
+		folder_done(&f);
+	}
+}
+
 #define HEAD(order)    "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = " order "; };"
 #define U8             "typealias integer { size = 8; } := u8;"
 #define FIELDS(fields) U8 "event { name = \"e\"; fields := struct { " fields " }; };"
