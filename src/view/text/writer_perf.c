@@ -286,24 +286,22 @@ static void writer_perf_find_place(const struct wm_pen *p, const struct wm_view_
 
 /* --- samples --------------------------------------------------------------------------- */
 
-static void put_frame(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
-{
-	wm_pen_need(p, HEAD_ROOM);
-	wm_pen_char(p, '\t');
-	put_place(p, names, n);
-	wm_pen_need(p, HEAD_ROOM);
-	wm_pen_char(p, '\n');
-}
+/* A sample whose call chain is written. */
+struct perf_chain {
+	struct wm_pen *p;
+	struct wm_view_names *names; /* NULL: addresses have no names */
+	const struct view_trace *t;
+	const struct wm_event *e;
+	uint32_t columns; /* for put_chosen_frame() */
+};
 
-/* Writes the callers that were unwound from the copy of the stack in the sample. */
-static void put_callers(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
-			const struct wm_event *e)
+static void put_frame(const struct perf_chain *c, const struct wm_named_place *n)
 {
-	int nr = names->places->callers(names->own, t->index, e, names->callers);
-
-	p->text->failed |= nr < 0;
-	for (int i = 0; i < nr; i++)
-		put_frame(p, names, &names->callers[i]);
+	wm_pen_need(c->p, HEAD_ROOM);
+	wm_pen_char(c->p, '\t');
+	put_place(c->p, c->names, n);
+	wm_pen_need(c->p, HEAD_ROOM);
+	wm_pen_char(c->p, '\n');
 }
 
 /*
@@ -320,13 +318,19 @@ static bool is_damaged(const struct wm_item *chain)
 	return false;
 }
 
-static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
-		      const struct wm_event *e, const struct wm_item *chain)
+/*
+ * Calls `frame` for each frame, and then for the callers that were unwound from the copy of the
+ * stack. Inlined, so that `frame` is no indirect call: a chain has dozens of frames.
+ */
+static inline __attribute__((always_inline)) void
+put_chain(const struct perf_chain *c, const struct wm_item *chain,
+	  void (*frame)(const struct perf_chain *c, const struct wm_named_place *n))
 {
-	enum wm_event_mode mode = e->mode;
+	enum wm_event_mode mode = c->e->mode;
 	uint32_t left = is_damaged(chain) ? 0 : FRAMES_MAX;
+	int nr;
 
-	wm_pen_char(p, '\n');
+	wm_pen_char(c->p, '\n');
 	for (uint32_t i = 1; i <= chain->count && left; i++) {
 		struct wm_named_place n = {.address = chain[i].u};
 
@@ -334,12 +338,16 @@ static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struc
 			(void)wm_stacks_mode(chain[i].u, &mode); /* cannot fail here */
 			continue;
 		}
-		writer_perf_find_place(p, names, t, e, mode, &n);
-		put_frame(p, names, &n);
+		writer_perf_find_place(c->p, c->names, c->t, c->e, mode, &n);
+		frame(c, &n);
 		left--;
 	}
-	if (names)
-		put_callers(p, names, t, e);
+	if (!c->names)
+		return;
+	nr = c->names->places->callers(c->names->own, c->t->index, c->e, c->names->callers);
+	c->p->text->failed |= nr < 0;
+	for (int i = 0; i < nr; i++)
+		frame(c, &c->names->callers[i]);
 }
 
 /* Writes the sampled address unconverted: perf shows offsets in files only in call chains. */
@@ -361,7 +369,8 @@ static void put_sample(struct wm_pen *p, struct wm_view_page *page, const struct
 	const struct wm_item *ip = writer_perf_member(e, WM_PART_STREAM_CONTEXT, type->sample.ip);
 
 	if (chain)
-		put_chain(p, names_of(page, t->options->places), t, e, chain);
+		put_chain(&(struct perf_chain){p, names_of(page, t->options->places), t, e, 0},
+			  chain, put_frame);
 	else if (ip && !e->type->print)
 		put_address(p, names_of(page, t->options->places), t, e, ip->u);
 }
@@ -415,40 +424,14 @@ static void put_chosen_name(struct wm_pen *p, uint32_t columns, const struct wm_
 	}
 }
 
-static void put_chosen_frame(struct wm_pen *p, uint32_t columns, const struct wm_named_place *n)
+static void put_chosen_frame(const struct perf_chain *c, const struct wm_named_place *n)
 {
-	wm_pen_need(p, HEAD_ROOM);
-	wm_pen_char(p, '\t');
-	p->at = wm_digits_hex_wide(p->at, n->address);
-	put_chosen_name(p, columns, n);
-	wm_pen_need(p, HEAD_ROOM);
-	wm_pen_char(p, '\n');
-}
-
-static void put_chosen_chain(struct wm_pen *p, uint32_t columns, struct wm_view_names *names,
-			     const struct view_trace *t, const struct wm_event *e,
-			     const struct wm_item *chain)
-{
-	enum wm_event_mode mode = e->mode;
-	uint32_t left = is_damaged(chain) ? 0 : FRAMES_MAX;
-	int nr;
-
-	wm_pen_char(p, '\n');
-	for (uint32_t i = 1; i <= chain->count && left; i++) {
-		struct wm_named_place n = {.address = chain[i].u};
-
-		if (chain[i].u >= CONTEXT_MIN) {
-			(void)wm_stacks_mode(chain[i].u, &mode); /* cannot fail here */
-			continue;
-		}
-		writer_perf_find_place(p, names, t, e, mode, &n);
-		put_chosen_frame(p, columns, &n);
-		left--;
-	}
-	nr = names ? names->places->callers(names->own, t->index, e, names->callers) : 0;
-	p->text->failed |= nr < 0;
-	for (int i = 0; i < nr; i++)
-		put_chosen_frame(p, columns, &names->callers[i]);
+	wm_pen_need(c->p, HEAD_ROOM);
+	wm_pen_char(c->p, '\t');
+	c->p->at = wm_digits_hex_wide(c->p->at, n->address);
+	put_chosen_name(c->p, c->columns, n);
+	wm_pen_need(c->p, HEAD_ROOM);
+	wm_pen_char(c->p, '\n');
 }
 
 /* Writes the address, or the whole chain, of a sample. */
@@ -463,7 +446,7 @@ static void put_chosen_place(struct wm_pen *p, struct wm_view_page *page, uint32
 	struct wm_named_place n = {.address = ip ? ip->u : 0};
 
 	if (chain) {
-		put_chosen_chain(p, columns, names, t, e, chain);
+		put_chain(&(struct perf_chain){p, names, t, e, columns}, chain, put_chosen_frame);
 		return;
 	}
 	writer_perf_find_place(p, names, t, e, e->mode, &n);
