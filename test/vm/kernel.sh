@@ -2,18 +2,7 @@
 # kernel.sh - tests kernel events on that kernel; busybox runs it in the machine, for
 # test/vm/kernel.bats. $1 is a folder shared with the host; results are written there, one file per
 # fact.
-cd "$1" || exit 9
-exec 2>script.err
-
-# Waits until a shell condition holds.
-await() {
-	local n=0
-	until eval "$1"; do
-		n=$((n + 1))
-		[ $n -lt 1200 ] || return 1
-		sleep 0.05
-	done
-}
+. "${0%/*}/start.sh"
 
 # Waits until both are seen sleeping ten times in a row: they have enabled their counters.
 settled() {

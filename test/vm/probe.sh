@@ -2,8 +2,7 @@
 # probe.sh - tests probes and other facilities of tracefs on that kernel; busybox runs it in the
 # machine, for test/vm/probe.bats. $1 is a folder shared with the host; results are written there,
 # one file per fact.
-cd "$1" || exit 9
-exec 2>script.err
+. "${0%/*}/start.sh"
 T=/sys/kernel/tracing
 R="waymark record --preload none"
 
@@ -14,16 +13,6 @@ take() {
 	$R -o "$name" "$@" >"$name.out" 2>"$name.err"
 	echo $? >"$name.status"
 	waymark print "$name" >"$name.text" 2>>"$name.err"
-}
-
-# Waits until a shell condition holds.
-await() {
-	local n=0
-	until eval "$1"; do
-		n=$((n + 1))
-		[ $n -lt 1200 ] || return 1
-		sleep 0.05
-	done
 }
 
 # Prints the processes with that name.

@@ -20,7 +20,8 @@ vm_programs() {
 
 setup_suite() {
 	export VM="$WAYMARK_SOURCE/tools/vm" VM_RESULTS="$BATS_SUITE_TMPDIR/r" VM_OUTPUT="$BATS_SUITE_TMPDIR"
-	local here=$WAYMARK_SOURCE/test/vm script unit files=()
+	local here=$WAYMARK_SOURCE/test/vm script unit
+	local files=(-f "$here/start.sh")
 	"$VM" --prepare >"$VM_OUTPUT/release" 2>"$VM_OUTPUT/why" || {
 		[ $? -eq 77 ]
 		return 0

@@ -2,20 +2,9 @@
 # top.sh - tests what an older kernel offers only in the system's own trace buffer; busybox runs it
 # in the machine, for test/vm/top.bats. $1 is a folder shared with the host, with `between` in it;
 # results are written there, one file per fact.
-cd "$1" || exit 9
-exec 2>script.err
+. "${0%/*}/start.sh"
 T=/sys/kernel/tracing
 R="waymark record"
-
-# Waits until a shell condition holds.
-await() {
-	local n=0
-	until eval "$1"; do
-		n=$((n + 1))
-		[ $n -lt 1200 ] || return 1
-		sleep 0.05
-	done
-}
 
 # Prints all settings of the buffer that a tool may have changed, and the existing instances.
 state() {

@@ -2,23 +2,12 @@
 # user.sh - tests user-space recording on that kernel; busybox runs it in the machine, for
 # test/vm/user.bats. $1 is a folder shared with the host, with `app` in it; results are written
 # there, one file per fact.
-cd "$1" || exit 9
-exec 2>script.err
+. "${0%/*}/start.sh"
 uname -r >release
 cat /proc/cpuinfo >cpuinfo
 waymark --version >version
 test -e /sys/kernel/tracing/kprobe_events; echo $? >kprobe_events
 wc -l </sys/kernel/tracing/available_filter_functions >functions
-
-# Waits until a shell condition holds.
-await() {
-	local n=0
-	until eval "$1"; do
-		n=$((n + 1))
-		[ $n -lt 1200 ] || return 1
-		sleep 0.05
-	done
-}
 
 # NAME ARGUMENTS...: records; stores the messages, the status and the events under that name.
 record() {
