@@ -214,7 +214,7 @@ struct waymark_loss {
 	int is_packets;           /* whether `count` is a number of packets, not of events */
 };
 
-/* A part of the trace that cannot be read. */
+/* A part of the trace that cannot be read, or that violates the format. */
 struct waymark_fault {
 	size_t size;
 	const char *file;
@@ -226,7 +226,9 @@ uint32_t waymark_nr_traces(const struct waymark_trace *trace);
 uint32_t waymark_nr_streams(const struct waymark_trace *trace);
 uint32_t waymark_nr_types(const struct waymark_trace *trace);
 uint32_t waymark_nr_losses(const struct waymark_trace *trace);
-uint32_t waymark_nr_faults(const struct waymark_trace *trace); /* number of faults found so far */
+/* Numbers found so far. A warning is a violation of the format that costs no data. */
+uint32_t waymark_nr_faults(const struct waymark_trace *trace);
+uint32_t waymark_nr_warnings(const struct waymark_trace *trace);
 
 /*
  * Return item number i, counted from 0. The result is 0, -ERANGE after the last item, or -EINVAL or
@@ -236,6 +238,7 @@ int waymark_info(const struct waymark_trace *trace, uint32_t i, struct waymark_i
 int waymark_stream(const struct waymark_trace *trace, uint32_t i, struct waymark_stream *ret);
 int waymark_loss(const struct waymark_trace *trace, uint32_t i, struct waymark_loss *ret);
 int waymark_fault(const struct waymark_trace *trace, uint32_t i, struct waymark_fault *ret);
+int waymark_warning(const struct waymark_trace *trace, uint32_t i, struct waymark_fault *ret);
 
 /*
  * A property of the tracer or the machine, such as "hostname" or "tracer_name"; NULL: the trace
@@ -275,6 +278,8 @@ enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymar
 #define WAYMARK_READ_META      1u /* also read events about the recording */
 /* Read packet by packet: faster, for callers that do not need time order. */
 #define WAYMARK_READ_UNORDERED 2u
+/* Merge clocks that count from unrelated origins, as if they had one. */
+#define WAYMARK_READ_CORRELATE 4u
 
 /* If all members except the size are 0: all events, in time order. */
 struct waymark_options {
@@ -299,7 +304,9 @@ struct waymark_options {
 };
 
 /*
- * Creates a reader. `options` may be NULL, and is not needed after this call. Returns 0 or -errno.
+ * Creates a reader. `options` may be NULL, and is not needed after this call. Returns 0 or -errno;
+ * -EDOM when clocks count from unrelated origins: then only readers of one stream, unordered ones,
+ * and those with WAYMARK_READ_CORRELATE can be created.
  */
 int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,
 		 struct waymark_reader **ret, struct waymark_error *error);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "trace/clock_origin.h"
 
 void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_event *e,
 		 struct waymark_event *ret)
@@ -182,7 +183,7 @@ static int api_reader_check(const struct waymark_options *o, struct waymark_erro
 {
 	bool unordered = o->flags & WAYMARK_READ_UNORDERED;
 
-	if (o->flags & ~(WAYMARK_READ_META | WAYMARK_READ_UNORDERED))
+	if (o->flags & ~(WAYMARK_READ_META | WAYMARK_READ_UNORDERED | WAYMARK_READ_CORRELATE))
 		return wm_api_fail(error, -EINVAL, "unknown flag");
 	if ((o->nr_events && !o->events) || (o->nr_fields && !o->fields))
 		return wm_api_fail(error, -EINVAL,
@@ -197,6 +198,22 @@ static int api_reader_check(const struct waymark_options *o, struct waymark_erro
 	return 0;
 }
 
+/* Events of clocks with unrelated origins have no common order. */
+static int api_reader_check_clocks(const struct waymark_trace *t, const struct waymark_options *o,
+				   struct waymark_error *error)
+{
+	struct wm_origin_pair p;
+
+	if (o->flags & (WAYMARK_READ_UNORDERED | WAYMARK_READ_CORRELATE) || o->stream_plus_1 ||
+	    !wm_origins_differ(t->traces, t->nr_traces, &p))
+		return 0;
+	return wm_api_fail(error, -EDOM,
+			   "clock '%.64s' of '%.100s' and clock '%.64s' of '%.100s' count from "
+			   "unrelated origins, so their events have no common order",
+			   p.clocks[0]->name, p.traces[0]->path, p.clocks[1]->name,
+			   p.traces[1]->path);
+}
+
 WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,
 			struct waymark_reader **ret, struct waymark_error *error)
 {
@@ -208,6 +225,8 @@ WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_option
 		err = WM_API_COPY_IN(&o, options, flags, "options", error);
 	if (!err)
 		err = api_reader_check(&o, error);
+	if (!err)
+		err = api_reader_check_clocks(trace, &o, error);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));

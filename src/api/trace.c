@@ -299,29 +299,30 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 	return WM_API_COPY_OUT(ret, &loss, is_packets);
 }
 
-/*
- * Returns the number of faults. Other threads may add faults meanwhile; existing ones do not move.
- */
-static uint32_t count_faults(struct wm_trace *t)
+/* The lists of faults and of warnings: reading adds to both. */
+static uint32_t nr_in_list(const struct wm_trace *t, bool warnings)
 {
-	uint32_t n;
-
-	pthread_mutex_lock(&t->fault_lock);
-	n = t->nr_faults;
-	pthread_mutex_unlock(&t->fault_lock);
-	return n;
+	return warnings ? t->nr_warnings : t->nr_faults;
 }
 
-WM_API uint32_t waymark_nr_faults(const struct waymark_trace *t)
+/*
+ * Returns the number in the lists of all traces. Other threads may add to them meanwhile; existing
+ * entries do not move.
+ */
+static uint32_t count_listed(const struct waymark_trace *t, bool warnings)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < t->nr_traces; i++)
-		n += count_faults(t->traces[i]);
+	for (uint32_t i = 0; i < t->nr_traces; i++) {
+		pthread_mutex_lock(&t->traces[i]->fault_lock);
+		n += nr_in_list(t->traces[i], warnings);
+		pthread_mutex_unlock(&t->traces[i]->fault_lock);
+	}
 	return n;
 }
 
-WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct waymark_fault *ret)
+static int give_listed(const struct waymark_trace *t, bool warnings, uint32_t i,
+		       struct waymark_fault *ret)
 {
 	struct waymark_fault fault = {0};
 
@@ -330,18 +331,40 @@ WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct wayma
 		bool found;
 
 		pthread_mutex_lock(&one->fault_lock);
-		found = i < one->nr_faults;
-		if (found)
-			fault = (struct waymark_fault){.file = one->faults[i].file,
-						       .reason = one->faults[i].reason,
-						       .offset = one->faults[i].offset};
-		else
-			i -= one->nr_faults;
+		found = i < nr_in_list(one, warnings);
+		if (found) {
+			const struct wm_fault *f = (warnings ? one->warnings : one->faults) + i;
+
+			fault = (struct waymark_fault){
+			    .file = f->file, .reason = f->reason, .offset = f->offset};
+		} else {
+			i -= nr_in_list(one, warnings);
+		}
 		pthread_mutex_unlock(&one->fault_lock);
 		if (found)
 			return WM_API_COPY_OUT(ret, &fault, offset);
 	}
 	return -ERANGE;
+}
+
+WM_API uint32_t waymark_nr_faults(const struct waymark_trace *t)
+{
+	return count_listed(t, false);
+}
+
+WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct waymark_fault *ret)
+{
+	return give_listed(t, false, i, ret);
+}
+
+WM_API uint32_t waymark_nr_warnings(const struct waymark_trace *t)
+{
+	return count_listed(t, true);
+}
+
+WM_API int waymark_warning(const struct waymark_trace *t, uint32_t i, struct waymark_fault *ret)
+{
+	return give_listed(t, true, i, ret);
 }
 
 WM_API const char *waymark_word(const struct waymark_trace *t, uint32_t i, const char *key)

@@ -18,6 +18,8 @@ import waymark
 
 OWN = os.environ["OWN"]
 CORPUS = os.environ.get("CORPUS", "")
+CLOCK_CTF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "test",
+                         "data", "clock_ctf.py")
 TRACES = ["ctf1/tracecompass/context-switches/context-switches-ust",
           "ctf1/babeltrace/succeed/meta-variant-two-underscores",
           "ctf1/barectf/basic/dynamic-array/of-static-array-of-str",
@@ -204,6 +206,36 @@ class Errors(unittest.TestCase):
             self.assertEqual(trace.faults[0].file, "user-1-0")
             self.assertIn("truncated", trace.faults[0].reason)
             self.assertTrue(sum(1 for _ in trace))
+
+    def test_unrelated_clocks(self):
+        clock = 'freq = 1000; uuid = "11111111-2222-3333-4444-55555555555%d";'
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, CLOCK_CTF, folder, clock % 1, clock % 2], check=True)
+            with waymark.open(folder) as trace:
+                with self.assertRaisesRegex(waymark.Error, "'c0'.*'c1'.*unrelated origins") as no:
+                    trace.events()
+                self.assertEqual(no.exception.errno, errno.EDOM)
+                with self.assertRaisesRegex(waymark.Error, "unrelated origins"):
+                    next(trace.columns("$time"))
+                number = sum(1 for _ in trace.events(ordered=False))
+                self.assertGreater(number, 1)
+                self.assertEqual(sum(1 for _ in trace.events(correlate=True)), number)
+                self.assertLess(sum(1 for _ in trace.events(stream=0)), number)
+                times = [t for b in trace.columns("$time", correlate=True) for t in b["$time"].data]
+                self.assertEqual(times, sorted(times))
+                self.assertEqual(len(times), number)
+
+    def test_warnings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, CLOCK_CTF, folder, "freq = 1000; colour = 3;"],
+                           check=True)
+            with waymark.open(folder) as trace:
+                self.assertEqual(trace.faults, [])
+                self.assertEqual([w.file for w in trace.warnings], ["metadata"])
+                self.assertIn("colour", trace.warnings[0].reason)
+                self.assertGreater(trace.warnings[0].offset, 0)
+        with waymark.open(OWN) as trace:
+            self.assertEqual(trace.warnings, [])
 
     def test_what_there_is(self):
         with waymark.open(OWN) as trace:

@@ -15,6 +15,7 @@ NR_PARTS = 6
 FIELDS = 5
 READ_META = 1
 READ_UNORDERED = 2
+READ_CORRELATE = 4
 
 
 class Error(Exception):
@@ -75,10 +76,12 @@ _functions = {
     "nr_types": (c_uint32, c_void_p),
     "nr_losses": (c_uint32, c_void_p),
     "nr_faults": (c_uint32, c_void_p),
+    "nr_warnings": (c_uint32, c_void_p),
     "info": (c_int, c_void_p, c_uint32, POINTER(InfoStruct)),
     "stream": (c_int, c_void_p, c_uint32, POINTER(StreamStruct)),
     "loss": (c_int, c_void_p, c_uint32, POINTER(LossStruct)),
     "fault": (c_int, c_void_p, c_uint32, POINTER(FaultStruct)),
+    "warning": (c_int, c_void_p, c_uint32, POINTER(FaultStruct)),
     "word": (c_char_p, c_void_p, c_uint32, c_char_p),
     "type": (c_void_p, c_void_p, c_uint32),
     "type_name": (c_char_p, c_void_p),

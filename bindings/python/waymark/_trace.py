@@ -7,8 +7,8 @@ from collections import namedtuple
 from ctypes import byref, c_void_p
 
 from . import _columns, _event
-from ._library import (NO_NUMBER, NR_PARTS, READ_META, READ_UNORDERED, UNKNOWN, Closing, Error,
-                       ErrorStruct, FaultStruct, InfoStruct, LossStruct, OptionsStruct,
+from ._library import (NO_NUMBER, NR_PARTS, READ_CORRELATE, READ_META, READ_UNORDERED, UNKNOWN,
+                       Closing, Error, ErrorStruct, FaultStruct, InfoStruct, LossStruct, OptionsStruct,
                        StreamStruct, check, failed, get, lib, strings, text)
 
 KINDS = ("unsigned", "signed", "bool", "float", "text", "bytes", "struct", "list", "choice",
@@ -165,8 +165,15 @@ class Trace(Closing):
     @property
     def faults(self):
         """Parts that could not be read, up to now."""
-        one = [get(lib.fault, FaultStruct, self._open(), i)
-               for i in range(lib.nr_faults(self.handle))]
+        return self._listed(lib.fault, lib.nr_faults)
+
+    @property
+    def warnings(self):
+        """Violations of the format that cost no data, up to now."""
+        return self._listed(lib.warning, lib.nr_warnings)
+
+    def _listed(self, function, count):
+        one = [get(function, FaultStruct, self._open(), i) for i in range(count(self._open()))]
         return [Fault(os.fsdecode(f.file), f.offset, text(f.reason)) for f in one]
 
     def word(self, key, trace=0):
@@ -177,9 +184,10 @@ class Trace(Closing):
     # --- events
 
     def _reader(self, globs, filter=None, begin=None, end=None, meta=False, ordered=True,
-                stream=None, share=None, fields=()):
+                stream=None, share=None, fields=(), correlate=False):
         o = OptionsStruct()
-        o.flags = (READ_META if meta else 0) | (0 if ordered else READ_UNORDERED)
+        o.flags = ((READ_META if meta else 0) | (0 if ordered else READ_UNORDERED)
+                   | (READ_CORRELATE if correlate else 0))
         o.events, o.nr_events = strings(globs), len(globs)
         o.fields, o.nr_fields = strings(fields), len(fields)
         o.filter = None if filter is None else os.fsencode(filter)
@@ -200,7 +208,9 @@ class Trace(Closing):
         globs: names, as for `waymark print -e`; default: all. Options: filter, an
         expression as for --filter; begin and end, times in ns, without the end itself;
         meta, also events about the recording; ordered=False, packet by packet; stream,
-        only this stream; share=(i, n), the i-th of n equal parts, unordered only.
+        only this stream; share=(i, n), the i-th of n equal parts, unordered only;
+        correlate, merge clocks of unrelated origins, as if they had the same, instead of
+        raising an Error.
         """
         return self._events(self._reader(globs, **options))
 
