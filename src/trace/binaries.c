@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binaries.c - the table of a trace's binaries, keyed by path and build-id, so that a file mapped
- * many times has one entry; and the kernel's symbols, which are read at the first request. See
- * reader.h.
+ * binaries.c - a trace's table of binaries, keyed by path and build-id so that a file mapped many
+ * times has one entry, and the kernel's symbols, read on first request. See reader.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@ static const char *host_of(const struct wm_trace *t)
 }
 
 /*
- * Clocks without an origin are those of the kernel's recorders, which usually count from its start.
- * They are unrelated when they are known to be of two machines.
+ * Clocks without an origin belong to the kernel's recorders and usually count from boot. They are
+ * unrelated when they are known to come from different machines.
  */
 static bool is_related(const struct wm_trace *ta, const struct wm_trace_clock *a,
 		       const struct wm_trace *tb, const struct wm_trace_clock *b)

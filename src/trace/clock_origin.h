@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock_origin.h - whether the times of several clocks can be compared: whether the clocks count
- * from the same origin.
+ * clock_origin.h - tells whether the times of several clocks can be compared, that is, whether the
+ * clocks count from the same origin.
  */
 #ifndef WM_TRACE_CLOCK_ORIGIN_H
 #define WM_TRACE_CLOCK_ORIGIN_H
@@ -16,8 +16,8 @@ struct wm_origin_pair {
 };
 
 /*
- * Finds two clocks of streams of these traces that count from unrelated origins. False when there
- * are none.
+ * Finds two clocks, used by streams of these traces, that count from unrelated origins. Returns
+ * false when there are none.
  */
 bool wm_origins_differ(struct wm_trace *const *traces, uint32_t nr_traces,
 		       struct wm_origin_pair *ret);

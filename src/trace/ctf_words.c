@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctf_words.c - names of CTF's scopes and log levels; see ctf_words.h. */
+/* ctf_words.c - names of CTF scopes and log levels; see ctf_words.h. */
 #include "trace/ctf_words.h"
 
 #include <stddef.h>

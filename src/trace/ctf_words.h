@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The six scopes, outermost first: where a type is used, or where a reference starts. */
+/* The six scopes in which a type is used or a reference starts, outermost first. */
 enum wm_ctf_scope {
 	WM_CTF_PACKET_HEADER,
 	WM_CTF_PACKET_CONTEXT,
@@ -20,23 +20,23 @@ enum wm_ctf_scope {
 	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* a reference that starts at the enclosing structure */
 };
 
-/* Values of a label, or of a tag that selects an option. */
+/* Values covered by a label, or by a tag that selects an option. */
 struct wm_ctf_range {
-	int64_t low, high; /* of an unsigned number: cast to uint64_t */
+	int64_t low, high; /* for an unsigned number: cast to uint64_t */
 };
 
 #define WM_CTF_NR_LEVELS 15u
 
-/* Names of scopes in CTF 1.8, of two or three words. */
+/* Names of scopes in CTF 1.8: two or three words each. */
 extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
 
-/* Names of scopes in field locations of CTF 2. */
+/* Names of scopes in CTF 2 field locations. */
 extern const char *const wm_ctf_scope_origins[WM_CTF_NR_SCOPES];
 
-/* babeltrace2's names of log levels; the index is LTTng's number. */
+/* babeltrace2's names for log levels, indexed by LTTng's numbers. */
 extern const char *const wm_ctf_level_names[WM_CTF_NR_LEVELS];
 
-/* What tells a clock, or the origin of clocks, from others. */
+/* What distinguishes a clock, or a clock origin, from others. */
 struct wm_ctf_identity {
 	const char *space, *name; /* namespace and name; NULL: none */
 	const char *uid;          /* a UUID in CTF 1.8; NULL: it has no identity */

@@ -14,18 +14,18 @@ enum wm_role {
 	WM_ROLE_SWITCH,  /* the processor stopped running one thread and now runs TID */
 	WM_ROLE_FORK,    /* TID is new, a child of PARENT */
 	WM_ROLE_RENAME,  /* TID, else the event's thread, has the name COMM now */
-	WM_ROLE_PROCESS, /* TID existed already: the tracer lists existing threads at its start */
+	WM_ROLE_PROCESS, /* TID existed already: the tracer lists existing threads when it starts */
 	WM_ROLE_EXIT,    /* TID, else the event's thread, exits */
 	WM_NR_ROLES
 };
 
 /* The fields that describe a change; a tracer may lack some of them. */
 enum wm_role_field {
-	WM_ROLE_TID,        /* SWITCH: of the next thread */
+	WM_ROLE_TID,        /* SWITCH: the next thread */
 	WM_ROLE_PID,        /* the process */
 	WM_ROLE_PARENT,     /* SWITCH: the tid of the previous thread */
-	WM_ROLE_COMM,       /* SWITCH: of the next thread; FORK: of the child */
-	WM_ROLE_OTHER_COMM, /* SWITCH: of the previous thread */
+	WM_ROLE_COMM,       /* SWITCH: the next thread's; FORK: the child's */
+	WM_ROLE_OTHER_COMM, /* SWITCH: the previous thread's */
 	WM_NR_ROLE_FIELDS
 };
 
@@ -41,8 +41,8 @@ struct wm_role_bound {
 void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret);
 
 /*
- * Returns whether the type is "system:event": by its full name, or by the event's name alone with
- * the system as its provider or without a provider (LTTng, perf).
+ * Returns whether the type is "system:event": either its full name matches, or it has the event's
+ * name alone, with the system as its provider or no provider at all (LTTng, perf).
  */
 bool wm_role_is_named(const struct wm_event_type *t, const char *full_name);
 

@@ -81,7 +81,7 @@ int wm_select_again(const struct wm_select *from, struct wm_select *to)
 
 /* --- binding ---------------------------------------------------------------------------- */
 
-/* Destination of an error message while rules are bound. */
+/* Where error messages go while rules are bound. */
 struct binding {
 	struct wm_diag *diag;
 	const struct wm_select_rule *rule; /* rule whose filter does not fit */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_select.h - chooses events by glob and filter. Rules are first
- * collected as strings: a filter applies to the glob given before it, and a
- * filter given before any glob applies to all events. Then they are bound to
- * the traces that were opened.
+ * event_select.h - selects events by glob and filter. Rules are first collected as strings: a
+ * filter applies to the glob given before it, and a filter given before any glob applies to all
+ * events. Then they are bound to the traces that were opened.
  */
 #ifndef WM_TRACE_EVENT_SELECT_H
 #define WM_TRACE_EVENT_SELECT_H
@@ -26,7 +25,7 @@ struct wm_select {
 	uint32_t nr_rules;
 	bool hidden;   /* also choose the recorder's own events */
 	bool all_meta; /* always choose the recorder's own events and perf's records of tasks */
-	bool headers;  /* the headers of packets and events are wanted, too */
+	bool headers;  /* packet and event headers are wanted, too */
 	bool no_meta;  /* never choose the recorder's own events, even when a glob names them */
 
 	/* Set by wm_select_bind(): */
@@ -38,8 +37,8 @@ struct wm_select {
 
 /*
  * wm_select_event() adds a rule for a glob, wm_select_filter() sets the filter of the last rule.
- * The strings are not copied and must outlive `s`. Return 0 or -errno; `diag` describes an error in
- * a filter.
+ * The strings are not copied and must outlive `s`. Both return 0 or -errno; `diag` describes an
+ * error in a filter.
  */
 int wm_select_event(struct wm_select *s, const char *glob);
 int wm_select_filter(struct wm_select *s, const char *text, struct wm_diag *diag);
@@ -61,10 +60,10 @@ int wm_select_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t
 /* Adds the names of all events of the bound traces to the candidates for correcting a glob. */
 void wm_select_nearest(const struct wm_select *s, const char *glob, struct wm_nearest *ret);
 
-/* True when the type with that index has events that the rules can choose. */
+/* Returns true when the type with that index has events that the rules can select. */
 bool wm_select_is_wanted(const struct wm_select *s, uint32_t trace, uint32_t type);
 
-/* True when the event passes. `select` is a bound struct wm_select; thread-safe. */
+/* Returns true when the event passes. `select` is a bound struct wm_select; thread-safe. */
 bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event *e);
 
 /*
@@ -74,8 +73,8 @@ bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event 
 bool wm_select_asks(const struct wm_select *s);
 
 /*
- * The caller itself does not need these parts of a trace (bits 1 << enum wm_part): they are decoded
- * only when there is a filter.
+ * Declares that the caller itself does not need these parts of a trace (bits 1 << enum wm_part), so
+ * that they are decoded only when there is a filter.
  */
 void wm_select_spare(struct wm_select *s, uint32_t trace, uint32_t parts);
 

@@ -8,7 +8,7 @@
  *   kit_text(&k, "comm", "x");
  *   wm_spaces_feed(s, kit_end(&k));
  *
- * Each event gets types of its own, which live as long as the kit_event.
+ * Each event has its own types, which live as long as the kit_event.
  */
 #ifndef WM_TRACE_EVENT_TEST_KIT_H
 #define WM_TRACE_EVENT_TEST_KIT_H

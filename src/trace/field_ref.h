@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * field_ref.h - a reference to a field of an event type: the name is looked up once, and reading
- * the field of each event then takes a few instructions. When all preceding members are single
+ * the field from an event then takes only a few instructions. When all preceding members are single
  * values, the field has a fixed index among the items; otherwise it is found by stepping over the
  * preceding members.
  */
@@ -15,13 +15,13 @@
 struct wm_field_ref {
 	const struct wm_type *type; /* NULL: the event has no such field */
 	uint8_t part;               /* enum wm_part */
-	bool fixed;                 /* true: `index` is that of the item; false: of the member */
+	bool fixed;                 /* true: `index` is the item's; false: the member's */
 	uint32_t index;
 };
 
 /*
- * Searches the event's own fields, then its contexts, from the event's outwards. Tracers may have
- * added or removed a leading underscore in TSDL names: both spellings are found. False, with the
+ * Searches the event's own fields, then its contexts, innermost first. Tracers may have added or
+ * removed a leading underscore in TSDL names, so both spellings are found. Returns false, with the
  * field's type NULL, when there is no such field.
  */
 bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct wm_field_ref *ret);

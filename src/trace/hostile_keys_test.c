@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_keys_test.c - thread ids and paths from a file, chosen to meet in one slot of a table
- * without a seed: they do not meet. Counts probes, not time.
+ * hostile_keys_test.c - thread ids and paths from a hostile file, chosen to collide in one slot of
+ * a table without a seed, do not collide. Counts probes, not time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,7 +28,9 @@ static int64_t greater_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Gives the files [at, end) of one stream the time from the first packet's start to the last end.
+/*
+ * Extends the spans of the files [at, end), which belong to one stream, to run from the first
+ * packet's start to the last packet's end.
  */
 static void unite_files(struct wm_time_span *spans, uint32_t at, uint32_t end)
 {
@@ -65,7 +67,7 @@ static void each_group(const struct wm_trace *t, struct wm_time_span *spans,
 	}
 }
 
-/* Replaces the unknown bounds of a packet by the times of its first and last event. */
+/* Replaces the unknown bounds of a packet with the times of its first and last event. */
 static int read_bounds(struct wm_packet_reader *r, struct wm_trace *t, const struct wm_packet *p,
 		       struct wm_batch *b, struct wm_time_span *bounds)
 {
@@ -101,7 +103,7 @@ static int add_packets(struct wm_trace *t, struct wm_packet_reader *r, struct wm
 		struct wm_time_span *s = &spans[p->stream], bounds = {p->begin_ns, p->end_ns};
 		bool no_begin = bounds.begin_ns == INT64_MIN, no_end = bounds.end_ns == INT64_MAX;
 
-		/* Packets that never have times are not read for them. */
+		/* Packets with neither bound known are not read. */
 		if (no_begin != no_end)
 			err = read_bounds(r, t, p, b, &bounds);
 		s->begin_ns = lesser_ns(s->begin_ns, bounds.begin_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* intersection.h - the time in which all streams of a trace have packets. */
+/* intersection.h - the time during which all streams of a trace have packets. */
 #ifndef WM_TRACE_INTERSECTION_H
 #define WM_TRACE_INTERSECTION_H
 
@@ -11,10 +11,10 @@ struct wm_time_span {
 };
 
 /*
- * Sets ret[i] to the time in which all streams of the same trace as stream i have packets. The
- * parts of a folder whose traces were opened as one count as traces of their own, and the files of
- * one stream as one. A packet whose end is unknown is read: it ends with its last event. `ret` has
- * nr_streams elements. 0 or -errno.
+ * Sets ret[i] to the time during which all streams of the same trace as stream i have packets. When
+ * a folder's traces were opened as one, each counts as a separate trace; the files of one stream
+ * count as one. A packet with an unknown end is read: it ends with its last event. `ret` has
+ * nr_streams elements. Returns 0 or -errno.
  */
 int wm_intersection_find(struct wm_trace *t, struct wm_time_span *ret);
 

@@ -2,12 +2,12 @@
 /*
  * merge.h - the events of one or more traces in time order.
  *
- * A heap of open packets, keyed by the time of their next event; a packet is opened when time
- * reaches its start. The first packet gives a run: all its events before the next packet's time are
- * returned without heap operations (galloping). Events with equal times are ordered by trace, by
- * stream index, by packet, and within a packet by file order.
+ * The merge keeps a heap of open packets, keyed by the time of their next event; a packet is opened
+ * when time reaches its start. The first packet yields a run: all its events before the next
+ * packet's time are returned without heap operations (galloping). Events with equal times are
+ * ordered by trace, by stream index, by packet, and within a packet by file order.
  *
- * Decreasing time inside a packet is a fault of the trace, reported once per packet; the event is
+ * Decreasing time inside a packet is a fault in the trace, reported once per packet; the event is
  * returned in file order.
  */
 #ifndef WM_TRACE_MERGE_H
@@ -22,7 +22,7 @@ struct wm_merge_options {
 	int64_t begin_ns, end_ns; /* begin <= time < end; INT64_MIN and INT64_MAX: unbounded */
 	const struct wm_want *const
 	    *wants;         /* one for each trace; NULL, or a NULL entry: everything */
-	uint32_t nr_merges; /* merges in use at a time: readers use less memory each; 0: one */
+	uint32_t nr_merges; /* merges in use at once: the more, the less memory each uses; 0: one */
 };
 
 /* Returns NULL when out of memory. The traces are not owned and must stay open. */
@@ -35,7 +35,7 @@ struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_tra
  */
 struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
 				    const struct wm_merge_options *options);
-/* Restarts the merge with another window, and reuses its readers. 0 or -ENOMEM. */
+/* Restarts the merge with another window, reusing its readers. 0 or -ENOMEM. */
 int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns);
 
 void wm_merge_destroy(struct wm_merge *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_test.c - order, windows, laziness and damage of the merge, over traces made by
- * reader_test_kit.h; the reference is a stable sort.
+ * merge_test.c - order, windows, laziness and damage in merges of traces made by reader_test_kit.h;
+ * the reference is a stable sort.
  */
 #include "base/array.h"
 #include "trace/merge.h"
@@ -94,7 +94,7 @@ static void test_equal_times(void **unused)
 	wm_trace_close(t);
 }
 
-/* Packets of a stream that overlap, in any order. */
+/* Overlapping packets of one stream, in any order. */
 static void test_packets_out_of_order(void **unused)
 {
 	struct fake *f = fake_create();
@@ -109,7 +109,7 @@ static void test_packets_out_of_order(void **unused)
 	wm_trace_close(t);
 }
 
-/* Packets without begins are read in file order, and so are those without a clock. */
+/* Packets without start times are read in file order, and so are those without a clock. */
 static void test_unknown_begins(void **unused)
 {
 	struct fake *f = fake_create();
@@ -174,7 +174,7 @@ static void test_window(void **unused)
 	ADD(f, 1, 10, 60);
 	t = fake_trace(f);
 	expect(t, &(struct wm_merge_options){30, 41}, "2 3");
-	assert_int_equal(f->nr_begun, 2); /* packets outside of the window were not opened */
+	assert_int_equal(f->nr_begun, 2); /* packets outside the window were not opened */
 	expect(t, &(struct wm_merge_options){30, 40}, "2");
 	expect(t, &(struct wm_merge_options){40, 40}, "");
 	expect(t, &(struct wm_merge_options){INT64_MIN, 30}, "0 6 1");
@@ -183,7 +183,7 @@ static void test_window(void **unused)
 	wm_trace_close(t);
 }
 
-/* Number of events, and the time of the first one. */
+/* Returns the number of events, and the time of the first one. */
 static int count(struct wm_merge *m, int64_t *ret_first)
 {
 	const struct wm_event *e;
@@ -319,14 +319,14 @@ static void test_thousands_of_packets(void **unused)
 	assert_int_equal(n, 8 * 1000 * 20);
 	assert_true(f->max_open <= 9);
 	assert_int_equal(f->nr_create, f->max_open);
-	for (uint64_t i = 1; i < n; i++) /* equal times: in order of streams and events */
+	for (uint64_t i = 1; i < n; i++) /* equal times: ordered by stream and event */
 		if (f->times[got[i]] == f->times[got[i - 1]])
 			assert_true(got[i] > got[i - 1]);
 	free(got);
 	wm_trace_close(t);
 }
 
-/* Random packets of random streams compared with a sort of all events by time, then place. */
+/* Random packets in random streams, compared with a sort of all events by time, then position. */
 static int by_time(const void *a, const void *b, void *data)
 {
 	const uint64_t *x = a, *y = b;
@@ -399,7 +399,7 @@ static void test_several_traces(void **unused)
 	wm_trace_close(t[1]);
 }
 
-/* The slices of a timeline in sequence are the whole trace. */
+/* The slices of a timeline, read in sequence, make up the whole trace. */
 static void test_slices(void **unused)
 {
 	uint64_t random = 99;

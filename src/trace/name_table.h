@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_table.h - interns strings: each different string gets a small integer id, which is cheap to
- * compare, hash and use as a part of keys. Id 0 is "".
+ * name_table.h - interns strings: each distinct string gets a small integer id, which is cheap to
+ * compare, to hash and to use as part of a key. Id 0 is "".
  *
  * Strings keep their original bytes: code that prints them must escape them.
  */
@@ -35,7 +35,7 @@ void wm_names_done(struct wm_names *n);
 /* Returns the id of these bytes, which are copied when they are new, or WM_NAMES_NONE. */
 uint32_t wm_names_id(struct wm_names *n, const char *text, size_t bytes);
 
-/* NUL-terminated, valid as long as the names are. */
+/* NUL-terminated; valid as long as the table is. */
 static inline const char *wm_names_text(const struct wm_names *n, uint32_t id)
 {
 	return id < n->nr ? n->texts[id] : "";

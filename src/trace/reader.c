@@ -52,16 +52,16 @@ void wm_trace_close(struct wm_trace *t)
 	free(t);
 }
 
-/* The list of faults, or of warnings. */
+/* A list of faults or of warnings. */
 struct fault_list {
 	struct wm_fault **at;
 	uint32_t *nr;
-	uint64_t *nr_more; /* those that are not stored */
+	uint64_t *nr_more; /* faults that are not stored */
 };
 
 /*
- * Finds a fault that was recorded before: a packet can be read more than once, first for the time
- * of its start, then for slices of time.
+ * Finds a fault that was recorded before: a packet can be read more than once, first to find its
+ * start time, then for slices of time.
  */
 static bool trace_reader_is_known(const struct fault_list *l, const struct wm_fault *wanted)
 {

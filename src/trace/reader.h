@@ -3,20 +3,20 @@
  * reader.h - one interface for all traces: CTF, perf.data, trace.dat, waymark's own.
  *
  * A trace is a set of *packets*: pieces of a file that can be decoded separately and in which time
- * does not decrease (a CTF packet, a page of ftrace's ring, a sorted round of perf.data). Opening
- * makes the list of packets and reads no event. Callers that need order use merge.h, which opens a
- * packet when time reaches it; the others read packets on several threads (scan.h).
+ * does not decrease (a CTF packet, a page of ftrace's ring, a sorted round of perf.data). Opening a
+ * trace builds the list of packets and reads no events. Callers that need order use merge.h, which
+ * opens a packet when time reaches it; others read packets on several threads (scan.h).
  *
  * A format is one table of functions, struct wm_reader_ops, and one entry in read/open.c. It fills
  * the public parts of struct wm_trace when it opens, and decodes packets into batches afterwards.
- * Everything in a file is hostile.
+ * Nothing in a file is trusted.
  *
  * Damage is not an error: all readable parts are read, and each loss is a wm_fault with file,
- * offset and reason. Errors are: out of memory, a read refused by the system, a file that is not a
- * trace. What violates the format and costs no data is a warning.
+ * offset and reason. The only errors are running out of memory, a read refused by the system, and a
+ * file that is not a trace. A violation of the format that costs no data is a warning.
  *
- * Threads: a wm_trace is immutable after opening except for these two lists, which are locked.
- * Packet readers belong to one thread each.
+ * Threads: a wm_trace is immutable after opening except for its lists of faults and warnings, which
+ * are locked. Each packet reader belongs to one thread.
  */
 #ifndef WM_TRACE_READER_H
 #define WM_TRACE_READER_H
@@ -31,9 +31,9 @@
 #include "base/text.h"
 #include "event/item.h"
 
-#define WM_TIME_NONE     INT64_MIN /* time of an event without a clock */
-#define WM_TRACE_FAULTS  1000u     /* faults, and warnings, that are stored; others are counted */
-#define WM_BATCH_EVENTS  64u       /* events per batch: few enough to fit the L1 cache */
+#define WM_TIME_NONE     INT64_MIN    /* time of an event without a clock */
+#define WM_TRACE_FAULTS  1000u        /* faults stored, and warnings; any more are only counted */
+#define WM_BATCH_EVENTS  64u          /* events per batch: few enough to fit the L1 cache */
 #define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
 #define WM_BUILD_ID_MAX  64u          /* bytes; linkers write 20 today */
 #define WM_KALLSYMS_MAX  (256u << 20) /* bytes of text */
@@ -70,11 +70,14 @@ struct wm_trace_clock {
 	uint64_t rest;     /* remainder of offset_ns, in 1/hz ns */
 	uint64_t error_ns; /* accuracy of the offset; UINT64_MAX: unknown */
 	bool is_epoch;     /* the origin is 1970: wall time can be printed */
-	/* The tracer's own tool prints times without the offset, and so does its format in view. */
+	/*
+	 * The tracer's own tool prints times without the offset, and so does view in that tool's
+	 * format.
+	 */
 	bool is_shown_raw;
 	/*
 	 * What it counts from: clocks with equal strings have the same origin. NULL: 1970 if
-	 * is_epoch, else the origin of the kernel's clocks.
+	 * is_epoch, else the origin that the kernel's clocks share.
 	 */
 	const char *origin;
 };
@@ -84,11 +87,11 @@ struct wm_trace_word {
 	const char *key, *text;
 };
 
-/* One of the traces in a folder whose traces were opened together as one. */
+/* One of the traces in a folder that were opened together as one. */
 struct wm_trace_origin {
 	const char *name;       /* folder of this trace, relative to the path that was opened */
 	const char *uuid;       /* as text; equal in all parts of a trace; NULL: unknown */
-	const char *shown_uuid; /* the UUID that the trace itself has, or NULL */
+	const char *shown_uuid; /* the trace's actual UUID, or NULL */
 	uint32_t nr_words;
 	/* properties of this trace: hostname, procname, vpid... */
 	const struct wm_trace_word *words;
@@ -97,15 +100,15 @@ struct wm_trace_origin {
 struct wm_stream {
 	const char *file; /* relative to the trace's path; "" when the path is a file */
 	uint64_t class_id, instance;
-	const char *buffer;                 /* the tracer's buffer, if it is a named one; or NULL */
-	uint32_t index;                     /* into trace->streams; orders equal times */
-	int32_t cpu;                        /* the stream's only CPU; -1: none or several */
-	const struct wm_trace_clock *clock; /* NULL: its events have no time */
+	const char *buffer;                   /* the tracer's buffer if it has a name, else NULL */
+	uint32_t index;                       /* into trace->streams; breaks ties of equal times */
+	int32_t cpu;                          /* the stream's only CPU; -1: none or several */
+	const struct wm_trace_clock *clock;   /* NULL: its events have no time */
 	const struct wm_trace_origin *origin; /* NULL: the trace is a single one */
 	bool meta;                            /* all its events are about the recording */
 };
 
-/* One entry of the index, 64 bytes. The format sorts entries by stream, then by place. */
+/* One entry of the index, 64 bytes. The format sorts entries by stream, then by position. */
 struct wm_packet {
 	uint64_t offset, bytes; /* range in the stream's file */
 	/* time range of its events; INT64_MIN and INT64_MAX when unknown */
@@ -143,7 +146,7 @@ struct wm_trace_cause {
 	uint64_t count;
 };
 
-/* A process of the recording, from the time it joined to its end. */
+/* A recorded process, from the time it joined until its end. */
 struct wm_trace_process {
 	uint32_t pid, ppid, vpid, uid;
 	int64_t begin_ns, end_ns; /* end_ns is INT64_MAX when the end was not recorded */
@@ -158,13 +161,13 @@ struct wm_fault {
 
 /*
  * The items of one part: its members, without an item for the part itself. The events of a packet
- * may share those of its header and context.
+ * may share those of the packet's header and context.
  */
 struct wm_part_range {
 	uint32_t at, end;
 };
 
-/* Processor mode; perf's numbers. */
+/* Processor mode, numbered as in perf. */
 enum wm_event_mode {
 	WM_MODE_UNKNOWN,
 	WM_MODE_KERNEL,
@@ -205,7 +208,7 @@ struct wm_batch {
  * everything.
  */
 struct wm_want {
-	/* indexed as trace->types: events of types with false are skipped; NULL: all types */
+	/* indexed like trace->types: events of types set to false are skipped; NULL: all types */
 	const bool *types;
 	uint32_t no_parts; /* bits 1 << enum wm_part: make no items for these parts */
 	/* readers in use at a time; the more there are, the less memory each uses */
@@ -245,35 +248,34 @@ struct wm_reader_ops {
 	void (*close)(struct wm_trace *t); /* also called after a failed open() */
 
 	/*
-	 * A reader of packets, for one thread at a time. Created once and pointed at packets in
-	 * turn, so that memory is reused; reader_begin() discards the data of the previous packet.
-	 * `want` remains the caller's.
+	 * Creates a reader of packets, for one thread at a time. It is created once and pointed at
+	 * packets in turn, so that memory is reused; reader_begin() discards the data of the
+	 * previous packet. The caller keeps ownership of `want`.
 	 */
 	struct wm_packet_reader *(*reader_create)(struct wm_trace *t, const struct wm_want *want);
 	int (*reader_begin)(struct wm_packet_reader *r, const struct wm_packet *p);
 	/*
 	 * Adds up to about wm_want_events() events to the batch, which is empty. Returns their
-	 * number, 0 at the end of the packet, -errno. A bad record ends the packet with a fault.
+	 * number, 0 at the end of the packet, or -errno. A bad record ends the packet with a fault.
 	 */
 	int (*reader_read)(struct wm_packet_reader *r, struct wm_batch *b);
 	void (*reader_destroy)(struct wm_packet_reader *r);
 
 	/*
-	 * Returns the name of the event's thread at the event's time, or "". The pointer may be
-	 * NULL.
+	 * Returns the name of the event's thread at the event's time, or "". May be NULL.
 	 */
 	const char *(*comm)(const struct wm_trace *t, const struct wm_event *e);
 
 	/*
-	 * Appends the print form of an event whose type `prints`; false: not available. Forms of
-	 * other types are printf formats, in which each conversion takes the next field. May be
-	 * NULL.
+	 * Appends the print form of an event whose type has `prints` set; false: not available. The
+	 * forms of other types are printf formats in which each conversion takes the next field.
+	 * May be NULL.
 	 */
 	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
 
 	/*
-	 * The traced kernel's symbols, malloc'ed. 0; -ENOENT: the trace has none; -errno. Called
-	 * once. May be NULL.
+	 * Returns the traced kernel's symbols, malloc'ed. 0; -ENOENT: the trace has none; -errno.
+	 * Called once. May be NULL.
 	 */
 	int (*kallsyms)(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 };
@@ -281,7 +283,7 @@ struct wm_reader_ops {
 struct wm_trace {
 	const struct wm_reader_ops *ops;
 	char *path;
-	struct wm_arena arena; /* memory of everything that lives as long as the trace */
+	struct wm_arena arena; /* memory for everything that lives as long as the trace */
 
 	uint32_t nr_types, nr_streams, nr_clocks, nr_words, nr_losses;
 	struct wm_event_type **types;
@@ -301,8 +303,8 @@ struct wm_trace {
 	size_t kallsyms_bytes;
 
 	/*
-	 * Whether each event carries its time and its task. Then a consumer can start at any time,
-	 * once it knows the threads and mappings of that time; it need not read the earlier events.
+	 * Whether each event carries its time and its task. If so, a consumer can start at any time
+	 * once it knows the threads and mappings at that time; it need not read the earlier events.
 	 */
 	bool divisible;
 
@@ -310,7 +312,7 @@ struct wm_trace {
 	uint32_t nr_causes, nr_processes;
 	/* totals per cause; they include `losses`, which come from the packets' counters */
 	struct wm_trace_cause *causes;
-	struct wm_trace_process *processes; /* by pid, then by begin */
+	struct wm_trace_process *processes; /* sorted by pid, then by begin */
 
 	void *own; /* private to the format */
 
@@ -329,28 +331,29 @@ struct wm_trace {
 void wm_trace_close(struct wm_trace *t); /* wm_read_open() in read/open.h opens a trace */
 
 /*
- * The symbols of the traced kernel, lines as in /proc/kallsyms; the text belongs to the trace. 0;
- * -ENOENT: the trace has none; -errno. Thread-safe.
+ * Returns the symbols of the traced kernel, as lines of /proc/kallsyms; the text belongs to the
+ * trace. 0; -ENOENT: the trace has none; -errno. Thread-safe.
  */
 int wm_trace_kallsyms(struct wm_trace *t, const char **ret_text, size_t *ret_bytes);
 
-/* Empties the batch and reads the next one of the packet; returns like reader_read(). */
+/* Empties the batch and reads the packet's next one into it; returns the same as reader_read(). */
 int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b);
 
 /*
- * Sorts the faults from index `from` on by file and offset. Threads report them in arbitrary order.
+ * Sorts the faults from index `first` onwards by file and offset, since threads report them in
+ * arbitrary order.
  */
 void wm_trace_sort_faults(struct wm_trace *t, uint32_t first);
 void wm_batch_done(struct wm_batch *b);
 
 /* --- for formats ----------------------------------------------------------- */
 
-/* A new trace without ops; wm_trace_close() frees it. NULL: out of memory. */
+/* Creates a trace without ops; wm_trace_close() frees it. NULL: out of memory. */
 struct wm_trace *wm_trace_create(const char *path);
 
 /*
- * Copies its arguments; `file` may be "" for a trace that is one file. A fault that was reported
- * already is ignored. Thread-safe.
+ * Copies its arguments; `file` may be "" for a trace that is one file. Ignores a fault that was
+ * reported already. Thread-safe.
  */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -381,11 +384,11 @@ const char *wm_trace_provider(struct wm_trace *t, const char *name);
  * _NAME_length, or __NAME_length, and the next one NAME.
  */
 bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m);
-/* Copies its arguments. Ignores a binary that is known already or has no build-id or no path. */
+/* Copies its arguments. Ignores a binary that is already known or lacks a build-id or a path. */
 int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 			const void *build_id, uint32_t build_id_bytes, bool kernel);
 
-/* Returns the property `key` of the stream's origin, else of the trace, else NULL. */
+/* Returns the property `key` of the stream's origin, else of the trace; NULL if neither has it. */
 const char *wm_trace_stream_word(const struct wm_trace *t, const struct wm_stream *s,
 				 const char *key);
 
@@ -398,8 +401,8 @@ static inline bool wm_batch_room(struct wm_batch *b, uint32_t nr_items)
 }
 
 /*
- * The next item; the caller made room for it. It is a leaf; for an item with parts the caller sets
- * count, and `next` after its parts were added.
+ * Returns the next item, for which the caller has made room. It starts as a leaf; for an item with
+ * parts the caller sets count, and sets `next` once the parts are added.
  */
 static inline struct wm_item *wm_batch_item(struct wm_batch *b, const struct wm_member *m)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_test_kit.h - synthetic traces, for tests of code above reader.h: a test adds packets and
- * the times of their events; each event has one field, `n`, which numbers the events of the trace
- * in the order they were added. For tests only.
+ * reader_test_kit.h - synthetic traces for testing code above reader.h: a test adds packets and the
+ * times of their events; each event has one field, `n`, which numbers the events of the trace in
+ * the order they were added. For tests only.
  *
  *   struct fake *f = fake_create();
  *   fake_packet(f, 0);                 stream 0
  *   fake_event(f, 10); fake_event(f, 20);
- *   t = fake_trace(f);                 wm_trace_close(t) frees all
+ *   t = fake_trace(f);                 wm_trace_close(t) frees everything
  */
 #ifndef WM_TRACE_READER_TEST_KIT_H
 #define WM_TRACE_READER_TEST_KIT_H

@@ -105,7 +105,7 @@ int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 		workers[i] = (struct worker){.scan = &s, .state = states[i]};
 	for (started = 1; started < n; started++)
 		if (pthread_create(&workers[started].thread, NULL, scan_work, &workers[started]))
-			break; /* the threads that exist process all packets */
+			break; /* the threads that were started process all packets */
 	(void)scan_work(&workers[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);

@@ -9,7 +9,7 @@
 #include "trace/reader.h"
 
 struct wm_scan_options {
-	int64_t begin_ns, end_ns; /* packets outside of it are not read; events are not filtered */
+	int64_t begin_ns, end_ns;   /* packets outside are not read; events are not filtered */
 	const struct wm_want *want; /* NULL: everything */
 	uint32_t nr_threads;        /* 0: one per processor */
 };

@@ -79,7 +79,7 @@ static void test_window(void **unused)
 	struct sum sum;
 
 	assert_int_equal(scan(t, &o, 0, &sum), 0);
-	assert_int_equal(sum.events, 2 * EVENTS); /* packets 10 and 11, completely */
+	assert_int_equal(sum.events, 2 * EVENTS); /* packets 10 and 11, in full */
 	wm_trace_close(t);
 }
 

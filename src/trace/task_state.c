@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_state.c - see task_state.h. One function for each role. */
+/* task_state.c - see task_state.h. There is one function for each role. */
 #include "trace/task_state.h"
 
 #include <errno.h>
@@ -106,12 +106,12 @@ static void rename_task(struct wm_state *s, struct wm_task *task, const struct w
 		task->comm = id;
 }
 
-/* Formats that store names of threads outside of events are queried once per thread. */
+/* Formats that store thread names outside of events are queried once per thread. */
 static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 		     const struct wm_event *e)
 {
 	struct wm_trace *t = s->traces[trace].trace;
-	struct wm_event its = *e; /* a copy of the event, with the ids of the task */
+	struct wm_event its = *e; /* a copy of the event, with the task's ids */
 	const char *comm;
 	uint32_t id;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * task_state.h - the state of tasks while the events of a trace are read in time order: threads,
- * their names and parents, and the thread running on each processor. All analyses of one pass share
+ * their names and parents, and the thread running on each processor. All analyses in one pass share
  * it.
  *
  * An event belongs to the state before it: call wm_state_who() first, then wm_state_apply(), which
@@ -23,7 +23,7 @@ struct wm_cpu {
 struct wm_state_trace {
 	struct wm_trace *trace;
 	struct wm_role_bound *roles; /* by type index; most are NONE */
-	struct wm_field_ref *names; /* by type index: the thread's name as a context of the event */
+	struct wm_field_ref *names;  /* by type index: the context that names the thread */
 };
 
 struct wm_state {
@@ -41,7 +41,7 @@ struct wm_state {
 int wm_state_init(struct wm_state *s, struct wm_trace *const *traces, uint32_t nr_traces);
 void wm_state_done(struct wm_state *s);
 
-/* Replaces the traces by others that have at least the same event types; keeps the state. */
+/* Replaces the traces with others that have at least the same event types; keeps the state. */
 int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces);
 
 static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trace,
@@ -55,7 +55,8 @@ struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct w
 
 /*
  * Returns the thread of an event: the one it names, else the one running on its processor. NULL:
- * unknown, or out of memory. The fast path serves an event of the same thread as the previous one.
+ * unknown, or out of memory. The fast path is for an event from the same thread as the previous
+ * one.
  */
 static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 					   const struct wm_event *e)
@@ -68,7 +69,7 @@ static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 	return wm_state_find(s, trace, e);
 }
 
-/* Updates the state by an event. 0 or -ENOMEM. */
+/* Updates the state with an event. 0 or -ENOMEM. */
 int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e);
 
 /* Returns the name of a thread; "" when unknown. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks.h - a table of a trace's threads, with their state at the current position of reading.
- * There is one entry per thread id; a new thread with the same id reuses the entry, so that memory
- * is bounded by the number of ids and independent of the trace's length.
+ * tasks.h - a table of a trace's threads, with their state at the current read position. There is
+ * one entry per thread id; a new thread with the same id reuses the entry, so that memory is
+ * bounded by the number of ids and independent of the trace's length.
  *
- * task_state.h updates the table from the events about threads.
+ * task_state.h updates the table from events about threads.
  */
 #ifndef WM_TRACE_TASKS_H
 #define WM_TRACE_TASKS_H
@@ -19,10 +19,10 @@
 struct wm_task {
 	int32_t tid;    /* -1: `others`, shared by invalid ids and those beyond WM_TASKS_MAX */
 	int32_t pid;    /* the process; -1: unknown */
-	int32_t parent; /* process; -1: unknown */
+	int32_t parent; /* parent process; -1: unknown */
 	int32_t cpu;    /* processor it runs on; -1: not running, or unknown */
 	uint32_t comm;  /* id in the state's names; 0: unknown */
-	bool asked;     /* the trace's format was asked for the name */
+	bool asked;     /* the trace's format was already asked for the name */
 	bool gone;      /* the thread exited; its id may be reused */
 	/*
 	 * 0, 1, 2... in order of appearance; callers may use it as an index into their own arrays

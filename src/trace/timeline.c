@@ -46,8 +46,8 @@ static int sort_lane(struct wm_lane *l, const struct wm_packet *packets)
 }
 
 /*
- * Examines a lane's packets without sorting them. Returns an upper bound of the number of packets
- * that can be open at a time.
+ * Examines a lane's packets without sorting them. Returns an upper bound on the number of packets
+ * that can be open at once.
  */
 static uint32_t timeline_look_at(struct wm_lane *l, const struct wm_packet *packets,
 				 bool *ret_sorted)

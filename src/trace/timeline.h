@@ -20,14 +20,14 @@ struct wm_lane {
 	 */
 	bool ends_rise;
 	uint64_t first, end; /* indices into `order`, else into trace->packets */
-	uint64_t *order;     /* sorted indices of packets; NULL: they are in order already */
+	uint64_t *order;     /* sorted packet indices; NULL: already in order */
 };
 
 struct wm_timeline {
 	struct wm_trace **traces; /* not owned */
 	uint32_t nr_traces, nr_lanes;
 	struct wm_lane *lanes;
-	uint32_t nr_open; /* upper bound of overlapping packets */
+	uint32_t nr_open; /* upper bound on the number of overlapping packets */
 	bool has_chained;
 };
 
@@ -53,7 +53,7 @@ uint64_t wm_timeline_find(const struct wm_timeline *l, const struct wm_lane *lan
 /*
  * Divides [begin, end) into slices of about `bytes` bytes, at the starts of packets: slice i is
  * [ret[i], ret[i + 1]). Returns the number of slices, or -ENOMEM; *ret is malloc'ed and has one
- * element more. There is only one slice when the times of packets are unknown.
+ * more element than that. There is only one slice when the packets' times are unknown.
  */
 int64_t wm_timeline_cut(const struct wm_timeline *l, int64_t begin_ns, int64_t end_ns,
 			uint64_t bytes, int64_t **ret);

@@ -5,7 +5,7 @@
 #define PERF_X86_CS   10u
 #define PERF_ARM64_PC 32u
 
-/* Linux's code selectors for 64-bit programs: native, and as a guest of Xen. */
+/* Linux's code selectors for 64-bit programs: native, and as a Xen guest. */
 #define CS_64     0x33u
 #define CS_64_XEN 0xe033u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers of samples: 32-bit or 64-bit programs. */
+/* Sampled registers: 32-bit or 64-bit programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

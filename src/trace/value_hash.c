@@ -65,8 +65,8 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 }
 
 /*
- * Packs six digits and an exponent into one word. A number that %g prints without point and
- * exponent gives the integer itself.
+ * Packs six digits and an exponent into one word. A number that %g prints without a point or
+ * exponent yields the integer itself.
  */
 static uint64_t of_six(const struct wm_six *n, bool is_negative)
 {
@@ -81,7 +81,9 @@ static uint64_t of_six(const struct wm_six *n, bool is_negative)
 	return is_negative ? 0 - v : v;
 }
 
-/* Parses the digits of a %g text, and the decimal exponent of the first nonzero one. */
+/*
+ * Parses the digits of a number printed with %g, and the decimal exponent of the first nonzero one.
+ */
 static struct wm_six six_of(const char *text)
 {
 	struct wm_six n = {0, -1};
@@ -195,7 +197,7 @@ uint64_t wm_value_hash(const struct wm_event *e)
 
 struct tally {
 	uint64_t events, hash;
-	char apart[112]; /* padding: no cache line is written by two threads */
+	char apart[112]; /* padding: no two threads write to the same cache line */
 };
 
 static int value_hash_batch(void *state, const struct wm_batch *b)

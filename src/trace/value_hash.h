@@ -2,7 +2,7 @@
 /*
  * value_hash.h - one hash over all field values of all events of a trace, to compare what two
  * readers decode from it. doc/format/hash.md defines it so that it can also be computed from
- * babeltrace2's text output. The hashes of events are added, so their order does not matter.
+ * babeltrace2's text output. The hashes of the events are summed, so their order does not matter.
  */
 #ifndef WM_TRACE_VALUE_HASH_H
 #define WM_TRACE_VALUE_HASH_H
@@ -16,8 +16,8 @@ uint64_t wm_value_hash(const struct wm_event *e);
 uint64_t wm_value_hash_text(const void *bytes, size_t count);
 
 /*
- * The hash input for a real number, derived from its %g text. An integral number gives the same as
- * the integer.
+ * Returns the hash input for a real number, derived from its %g form. An integral number gives the
+ * same input as the integer.
  */
 uint64_t wm_value_real(double d);
 
