@@ -83,51 +83,6 @@ unsigned wm_dwarf_address_bytes(Dwarf_Die *of)
 	return dwarf_diecu(of, &unit, &bytes, NULL) && bytes == 4 ? 4 : 8;
 }
 
-/*
- * The scopes around an address as the code is nested: blocks and inlined calls, their function, its
- * unit. dwarf_getscopes() leaves this order at the first inlined call: there it goes on with what
- * surrounds the inlined function's definition, and the function that has the code is not among its
- * scopes. Sets `ret_scopes` to memory to free() and `ret_function` to the function's index. Returns
- * the number of scopes; 0: no function contains the address.
- */
-static int vars_nesting(struct wm_elf_vars *v, uint64_t address, Dwarf_Die **ret_scopes,
-			int *ret_function)
-{
-	Dwarf_Die *innermost = NULL, *scopes = NULL;
-	int nr = 0;
-
-	if (!wm_dwarf_file_unit(&v->file, address))
-		return 0;
-	if (dwarf_getscopes(&v->file.last, address, &innermost) > 0)
-		nr = dwarf_getscopes_die(&innermost[0], &scopes);
-	free(innermost);
-	for (int i = 0; i < nr; i++) {
-		Dwarf_Addr low;
-
-		if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram ||
-		    dwarf_haspc(&scopes[i], address) != 1 || dwarf_entrypc(&scopes[i], &low) != 0)
-			continue;
-		*ret_scopes = scopes;
-		*ret_function = i;
-		return nr;
-	}
-	free(scopes);
-	return 0;
-}
-
-/* Finds the function, not an inlined one, that contains an address. */
-static bool elf_vars_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
-{
-	Dwarf_Die *scopes;
-	int at;
-
-	if (!vars_nesting(v, address, &scopes, &at))
-		return false;
-	*ret = scopes[at];
-	free(scopes);
-	return true;
-}
-
 /* ---- types --------------------------------------------------------------------------- */
 
 static unsigned vars_number_of(Dwarf_Die *die, unsigned name)
@@ -395,35 +350,6 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 
 /* ---- variables ---------------------------------------------------------------------------- */
 
-static void vars_offer_names(Dwarf_Die *scope, struct wm_nearest *near)
-{
-	Dwarf_Die child;
-
-	if (dwarf_child(scope, &child) != 0)
-		return;
-	do {
-		int tag = dwarf_tag(&child);
-		const char *name = dwarf_diename(&child);
-
-		if (name && (tag == DW_TAG_formal_parameter || tag == DW_TAG_variable))
-			wm_nearest_offer(near, name);
-	} while (dwarf_siblingof(&child, &child) == 0);
-}
-
-static int not_there(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag *diag)
-{
-	struct wm_nearest near;
-	char hint[120];
-
-	wm_nearest_init(&near, name);
-	for (int i = 0; i < nr; i++)
-		vars_offer_names(&scopes[i], &near);
-	wm_nearest_sentence(&near, "", hint, sizeof(hint));
-	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "no parameter or variable '%.60s' at this address; %s", name,
-			   *hint ? hint : "arg1 is the first argument, %di a register");
-}
-
 static bool is_entry(Dwarf_Die *function, uint64_t address)
 {
 	Dwarf_Addr entry;
@@ -449,7 +375,7 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 		      struct wm_elf_value *ret, const char **why)
 {
 	Dwarf_Die function;
-	bool known = elf_vars_function(v, address, &function);
+	bool known = wm_dwarf_function_at(v, address, &function);
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
 	/*
@@ -458,41 +384,6 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 	if (known && is_entry(&function, address) && has_parameter(&function, variable) &&
 	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))
 		err = wm_dwarf_argument(&function, variable, ret, why);
-	return err;
-}
-
-/* Looks in the scopes of the function itself, without those of functions inlined into it. */
-static bool vars_of_function(struct wm_elf_vars *v, uint64_t address, const char *name,
-			     Dwarf_Die *ret)
-{
-	Dwarf_Die *scopes;
-	int at, nr = vars_nesting(v, address, &scopes, &at), begin = at;
-	bool found;
-
-	if (!nr)
-		return false;
-	while (begin > 0 && dwarf_tag(&scopes[begin - 1]) != DW_TAG_inlined_subroutine)
-		begin--;
-	found = dwarf_getscopevar(scopes + begin, at + 1 - begin, name, 0, NULL, 0, 0, ret) >= 0;
-	free(scopes);
-	return found;
-}
-
-static int find_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
-			 const char *name, Dwarf_Die *ret, struct wm_diag *diag)
-{
-	Dwarf_Die *scopes = NULL;
-	int nr, err = 0;
-
-	if (!wm_dwarf_file_unit(&v->file, address))
-		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "'%.60s': no debug information for this address", name);
-	if (scope == WM_ELF_SCOPE_FUNCTION && vars_of_function(v, address, name, ret))
-		return 0;
-	nr = dwarf_getscopes(&v->file.last, address, &scopes);
-	if (nr <= 0 || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
-		err = not_there(scopes, nr, name, diag);
-	free(scopes);
 	return err;
 }
 
@@ -511,7 +402,7 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope 
 		return vars_refuse(diag, -EINVAL, path, "this is not a name");
 	memcpy(name, path, n);
 	name[n] = '\0';
-	err = find_variable(v, address, scope, name, &variable, diag);
+	err = wm_dwarf_variable(v, address, scope, name, &variable, diag);
 	if (err)
 		return err;
 	err = vars_place(v, &variable, address, &value, &why);
@@ -539,7 +430,7 @@ int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_
 	Dwarf_Die function, type;
 
 	*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER};
-	if (!elf_vars_function(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
+	if (!wm_dwarf_function_at(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
 	    !vars_describe(&type, ret) || ret->elements)
 		return -ENOENT;
 	return 0;
@@ -551,7 +442,7 @@ int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
 	Dwarf_Die function, child;
 	int err = 0;
 
-	if (!elf_vars_function(v, address, &function))
+	if (!wm_dwarf_function_at(v, address, &function))
 		return -ENOENT;
 	if (dwarf_child(&function, &child) != 0)
 		return 0;

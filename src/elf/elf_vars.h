@@ -5,6 +5,7 @@
  * checks files). Not thread-safe.
  *
  *   elf_vars.c      from a name, "p->head.size", to its value and type
+ *   dwarf_scope.c   the function at an address, and what a name means there
  *   dwarf_place.c   DWARF's expressions for the location of a variable
  *   dwarf_call.c    where arguments are when a function is entered
  *   dwarf_source.c  the addresses of a source line

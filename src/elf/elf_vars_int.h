@@ -19,6 +19,13 @@ bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret);
 /* Size of an address in the code that a DIE describes: 4 or 8. */
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
 
+/* Finds the function, not an inlined one, that contains an address. */
+bool wm_dwarf_function_at(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
+
+/* Finds the variable that a name means at an address. -ENOENT with a sentence: there is none. */
+int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		      const char *name, Dwarf_Die *ret, struct wm_diag *diag);
+
 /*
  * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none; `why`
  * states the reason.
