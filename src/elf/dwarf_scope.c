@@ -6,6 +6,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
@@ -83,37 +84,112 @@ static int scope_lacks(Dwarf_Die *scopes, int nr, const char *name, struct wm_di
 			   *hint ? hint : "arg1 is the first argument, %di a register");
 }
 
-/* Looks in the scopes of the function itself, without those of functions inlined into it. */
-static bool scope_variable_of(struct wm_elf_vars *v, uint64_t address, const char *name,
-			      Dwarf_Die *ret)
+/*
+ * Lists the scopes in the order in which they are searched: when the user named the function, its
+ * own without those of functions inlined into it; then all, as the language nests them. Sets
+ * `ret_scopes` to memory to free(). Returns their number, or 0.
+ */
+static int scope_order(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		       Dwarf_Die **ret_scopes)
 {
-	Dwarf_Die *scopes;
-	int at, nr = scope_nesting(v, address, &scopes, &at), begin = at;
-	bool found;
+	Dwarf_Die *own = NULL, *all = NULL, *grown;
+	int at = -1, begin = 0, nr = 0, nr_own = 0;
 
-	if (!nr)
-		return false;
-	while (begin > 0 && dwarf_tag(&scopes[begin - 1]) != DW_TAG_inlined_subroutine)
-		begin--;
-	found = dwarf_getscopevar(scopes + begin, at + 1 - begin, name, 0, NULL, 0, 0, ret) >= 0;
-	free(scopes);
-	return found;
+	if (scope == WM_ELF_SCOPE_FUNCTION && scope_nesting(v, address, &own, &at)) {
+		begin = at;
+		while (begin > 0 && dwarf_tag(&own[begin - 1]) != DW_TAG_inlined_subroutine)
+			begin--;
+		nr_own = at + 1 - begin;
+	}
+	if (wm_dwarf_file_unit(&v->file, address))
+		nr = dwarf_getscopes(&v->file.last, address, &all);
+	nr = nr > 0 ? nr : 0;
+	grown = nr + nr_own ? calloc((size_t)(nr + nr_own), sizeof(*grown)) : NULL;
+	if (grown && nr_own)
+		memcpy(grown, own + begin, (size_t)nr_own * sizeof(*grown));
+	if (grown && nr)
+		memcpy(grown + nr_own, all, (size_t)nr * sizeof(*grown));
+	free(own);
+	free(all);
+	*ret_scopes = grown;
+	return grown ? nr + nr_own : 0;
 }
 
 int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
 		      const char *name, Dwarf_Die *ret, struct wm_diag *diag)
 {
-	Dwarf_Die *scopes = NULL;
+	Dwarf_Die *scopes;
 	int nr, err = 0;
 
 	if (!wm_dwarf_file_unit(&v->file, address))
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "'%.60s': no debug information for this address", name);
-	if (scope == WM_ELF_SCOPE_FUNCTION && scope_variable_of(v, address, name, ret))
-		return 0;
-	nr = dwarf_getscopes(&v->file.last, address, &scopes);
-	if (nr <= 0 || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
+	nr = scope_order(v, address, scope, &scopes);
+	if (!nr || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
 		err = scope_lacks(scopes, nr, name, diag);
+	free(scopes);
+	return err;
+}
+
+/* ---- all variables ---------------------------------------------------------------------- */
+
+/* Whether a scope before this one, or an earlier child of it, has a variable of that name. */
+static bool scope_shadows(Dwarf_Die *scopes, int nr, Dwarf_Die *child)
+{
+	Dwarf_Die first;
+
+	return dwarf_getscopevar(scopes, nr, dwarf_diename(child), 0, NULL, 0, 0, &first) >= 0 &&
+	       dwarf_dieoffset(&first) != dwarf_dieoffset(child);
+}
+
+static bool scope_is_repeated(const Dwarf_Die *scopes, int i)
+{
+	for (int k = 0; k < i; k++)
+		if (scopes[k].addr == scopes[i].addr)
+			return true;
+	return false;
+}
+
+static int scope_give(Dwarf_Die *child, struct wm_text *type,
+		      int (*fn)(const struct wm_elf_variable *variable, void *data), void *data)
+{
+	Dwarf_Die bare;
+	struct wm_elf_variable variable = {
+	    .name = dwarf_diename(child),
+	    .is_parameter = dwarf_tag(child) == DW_TAG_formal_parameter,
+	    .has_members = wm_dwarf_bare_type(child, &bare) && wm_dwarf_has_members(&bare)};
+
+	wm_text_cut(type, 0);
+	wm_dwarf_type_text(child, type);
+	if (type->failed)
+		return -ENOMEM;
+	variable.type = type->data;
+	return fn(&variable, data);
+}
+
+int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		     int (*fn)(const struct wm_elf_variable *variable, void *data), void *data)
+{
+	Dwarf_Die *scopes, child;
+	struct wm_text type;
+	int nr = scope_order(v, address, scope, &scopes), err = nr ? 0 : -ENOENT;
+
+	wm_text_init(&type);
+	for (int i = 0; i < nr && !err; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit ||
+		    tag == DW_TAG_namespace || scope_is_repeated(scopes, i) ||
+		    dwarf_child(&scopes[i], &child) != 0)
+			continue;
+		do {
+			tag = dwarf_tag(&child);
+			if ((tag == DW_TAG_formal_parameter || tag == DW_TAG_variable) &&
+			    dwarf_diename(&child) && !scope_shadows(scopes, nr, &child))
+				err = scope_give(&child, &type, fn, data);
+		} while (!err && dwarf_siblingof(&child, &child) == 0);
+	}
+	wm_text_done(&type);
 	free(scopes);
 	return err;
 }

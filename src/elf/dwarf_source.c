@@ -20,7 +20,6 @@ struct found {
 struct search {
 	struct wm_elf_vars *vars;
 	const char *file;
-	size_t file_bytes;
 	uint32_t line, next; /* next: the nearest later line that has code; 0: there is none */
 	bool has_file;
 	struct found *found;
@@ -35,13 +34,12 @@ static const char *dwarf_source_base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether s->file is the end of `path`, as "dir/x.c" is of "/src/dir/x.c". */
-static bool is_file(const struct search *s, const char *path)
+bool wm_dwarf_ends_path(const char *path, const char *file)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(path), bytes = strlen(file);
 
-	return n >= s->file_bytes && !strcmp(path + n - s->file_bytes, s->file) &&
-	       (n == s->file_bytes || path[n - s->file_bytes - 1] == '/');
+	return n >= bytes && !strcmp(path + n - bytes, file) &&
+	       (n == bytes || path[n - bytes - 1] == '/');
 }
 
 /* Finds the innermost function, inlined or not, that contains an address. */
@@ -83,23 +81,37 @@ static int dwarf_source_add(struct search *s, Dwarf_Die *unit, uint64_t address)
 	return 0;
 }
 
-static int dwarf_source_look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
+bool wm_dwarf_statement(Dwarf_Line *row, const char **ret_file, uint32_t *ret_line,
+			uint64_t *ret_address)
 {
 	const char *file = dwarf_linesrc(row, NULL, NULL);
 	bool begins = false, end = false;
 	Dwarf_Addr address;
 	int line = 0;
 
-	if (!file || dwarf_lineno(row, &line) != 0 || line <= 0 || !is_file(s, file))
+	if (!file || dwarf_lineno(row, &line) != 0 || line <= 0 ||
+	    dwarf_linebeginstatement(row, &begins) != 0 || !begins ||
+	    dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineaddr(row, &address) != 0)
+		return false;
+	*ret_file = file;
+	*ret_line = (uint32_t)line;
+	*ret_address = address;
+	return true;
+}
+
+static int dwarf_source_look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
+{
+	uint64_t address;
+	const char *file;
+	uint32_t line;
+
+	if (!wm_dwarf_statement(row, &file, &line, &address) || !wm_dwarf_ends_path(file, s->file))
 		return 0;
 	s->has_file = true;
-	if (dwarf_linebeginstatement(row, &begins) != 0 || !begins ||
-	    dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineaddr(row, &address) != 0)
-		return 0;
-	if ((uint32_t)line == s->line)
+	if (line == s->line)
 		return dwarf_source_add(s, unit, address);
-	if ((uint32_t)line > s->line && (!s->next || (uint32_t)line < s->next))
-		s->next = (uint32_t)line;
+	if (line > s->line && (!s->next || line < s->next))
+		s->next = line;
 	return 0;
 }
 
@@ -161,7 +173,7 @@ static int dwarf_source_finish(struct search *s, uint64_t **ret_addresses, size_
 int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag)
 {
-	struct search s = {.vars = v, .file = file, .file_bytes = strlen(file), .line = line};
+	struct search s = {.vars = v, .file = file, .line = line};
 	Dwarf_Off offset = 0, next;
 	size_t header_bytes;
 	int err = 0;

@@ -254,7 +254,7 @@ static bool vars_find_member(struct member_search *s, Dwarf_Die *type, uint64_t 
 	return false;
 }
 
-static bool has_members(Dwarf_Die *type)
+bool wm_dwarf_has_members(Dwarf_Die *type)
 {
 	int tag = dwarf_tag(type);
 
@@ -274,7 +274,7 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 			return vars_refuse(diag, -EOPNOTSUPP, path,
 					   "it points to an unknown type, or is nested too deep");
 	}
-	if (!has_members(&outer))
+	if (!wm_dwarf_has_members(&outer))
 		return vars_refuse(diag, -EINVAL, path,
 				   "it is not a structure or a pointer to one");
 	if (!v->nr_steps)
@@ -412,11 +412,14 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope 
 	if (err)
 		return err;
 	bit_bytes = value.bytes;
+	if (wm_dwarf_has_members(&type))
+		return vars_refuse(diag, -EOPNOTSUPP, path,
+				   "it is a structure; name one of its members");
 	if (!vars_describe(&type, &value))
 		return vars_refuse(
 		    diag, -EOPNOTSUPP, path,
 		    "it is not a pointer, a number of 1, 2, 4 or 8 bytes or an array of these: "
-		    "name a member or an element, or fetch it by register and offset");
+		    "name an element, or fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
 	if (value.nr_bits)
@@ -434,6 +437,16 @@ int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_
 	    !vars_describe(&type, ret) || ret->elements)
 		return -ENOENT;
 	return 0;
+}
+
+int wm_elf_vars_returned_text(struct wm_elf_vars *v, uint64_t address, struct wm_text *to)
+{
+	Dwarf_Die function;
+
+	if (!wm_dwarf_function_at(v, address, &function))
+		return -ENOENT;
+	wm_dwarf_type_text(&function, to);
+	return to->failed ? -ENOMEM : 0;
 }
 
 int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,

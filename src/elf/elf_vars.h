@@ -6,9 +6,11 @@
  *
  *   elf_vars.c      from a name, "p->head.size", to its value and type
  *   dwarf_scope.c   the function at an address, and what a name means there
+ *   dwarf_type.c    types as the source writes them
  *   dwarf_place.c   DWARF's expressions for the location of a variable
  *   dwarf_call.c    where arguments are when a function is entered
  *   dwarf_source.c  the addresses of a source line
+ *   dwarf_lines.c   the lines of a function or of a source file that have code
  */
 #ifndef WM_ELF_ELF_VARS_H
 #define WM_ELF_ELF_VARS_H
@@ -16,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "elf/elf_file.h"
 
 #define WM_ELF_VALUE_DEPTH 8u    /* of "a->b->c" */
@@ -79,9 +82,29 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope 
 /* Finds the type that the function at an address returns. -ENOENT: not known, or void. */
 int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);
 
+/* As wm_elf_vars_returned(), as the source writes the type: "void" when it returns nothing. */
+int wm_elf_vars_returned_text(struct wm_elf_vars *v, uint64_t address, struct wm_text *to);
+
 /* Calls fn with the name of each parameter of the function that begins at an address. */
 int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
 			   int (*fn)(const char *name, void *data), void *data);
+
+/* A parameter or variable; the strings are valid during the call. */
+struct wm_elf_variable {
+	const char *name;
+	const char *type;  /* as in the source, such as "const char *" */
+	bool is_parameter; /* of the function, or of a function inlined at the address */
+	bool has_members;  /* a structure, class or union */
+};
+
+/*
+ * Calls fn with each parameter and variable that is in scope at an address, in the order in which
+ * names are looked up; of those with one name, only with the first. Omits variables that are not
+ * declared in a function. Returns 0, -ENOENT when no function contains the address, -ENOMEM, or
+ * what fn returned, if not 0.
+ */
+int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+		     int (*fn)(const struct wm_elf_variable *variable, void *data), void *data);
 
 /*
  * Returns the addresses where statements of a line begin, one for each function, inlined or not,
@@ -90,5 +113,23 @@ int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
  */
 int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag);
+
+/* The lines of one source file where a probe can be; valid during the call. */
+struct wm_elf_source {
+	const char *file;      /* its path, as the compiler wrote it */
+	uint32_t first;        /* the line of the function's declaration; 1: of a whole file */
+	const uint32_t *lines; /* in ascending order, each once */
+	size_t nr_lines;
+};
+
+/*
+ * Calls fn with the lines of each function of that name, in the source or for the linker; or, when
+ * there is none, with those of each source file whose path ends with it. Lines of functions that
+ * are inlined into it belong to those. Returns the number of calls of fn; what fn returned, if less
+ * than 0; -ENOENT with a sentence: there is neither; -ENOMEM.
+ */
+int wm_elf_vars_lines(struct wm_elf_vars *v, const char *name,
+		      int (*fn)(const struct wm_elf_source *source, void *data), void *data,
+		      struct wm_diag *diag);
 
 #endif

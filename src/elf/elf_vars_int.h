@@ -3,6 +3,7 @@
 #ifndef WM_ELF_ELF_VARS_INT_H
 #define WM_ELF_ELF_VARS_INT_H
 
+#include "base/text.h"
 #include "elf/dwarf_file_int.h"
 #include "elf/elf_vars.h"
 
@@ -15,6 +16,12 @@ struct wm_elf_vars {
 
 /* Strips typedef, const and the like from a type. Returns false when there is no type (void). */
 bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret);
+
+/* Whether a bare type is a structure, class or union. */
+bool wm_dwarf_has_members(Dwarf_Die *type);
+
+/* Appends the type of a variable as in the source: "const char *", "struct item[4]". */
+void wm_dwarf_type_text(Dwarf_Die *of, struct wm_text *to);
 
 /* Size of an address in the code that a DIE describes: 4 or 8. */
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
@@ -39,5 +46,12 @@ int wm_dwarf_place(struct wm_elf_vars *v, Dwarf_Die *variable, Dwarf_Die *functi
  */
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why);
+
+/* Whether `file`, such as "dir/x.c", is the end of a path, such as "/src/dir/x.c". */
+bool wm_dwarf_ends_path(const char *path, const char *file);
+
+/* The row's source file and line, when a statement begins there; returns false for other rows. */
+bool wm_dwarf_statement(Dwarf_Line *row, const char **ret_file, uint32_t *ret_line,
+			uint64_t *ret_address);
 
 #endif

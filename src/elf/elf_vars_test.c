@@ -133,7 +133,7 @@ static void test_refused(void **state)
 	} rows[] = {
 	    {"cuont", "'count'", -ENOENT},
 	    {"list->nxet", "'next'", -ENOENT},
-	    {"list->head", "name a member", -EOPNOTSUPP},
+	    {"list->head", "name one of its members", -EOPNOTSUPP},
 	    {"count[1]", "not an array", -EOPNOTSUPP},
 	    {"count->x", "not a structure", -EINVAL},
 	    {"list->", "as in C", -EINVAL},
@@ -193,6 +193,56 @@ static void test_lines_and_returns(void **state)
 	close_world(&w);
 }
 
+static int on_variable(const struct wm_elf_variable *v, void *data)
+{
+	char *all = data;
+
+	(void)snprintf(all + strlen(all), 200 - strlen(all), "%s|%s%s ", v->type, v->name,
+		       v->is_parameter ? "" : "(local)");
+	assert_false(v->has_members);
+	return 0;
+}
+
+static int on_source(const struct wm_elf_source *source, void *data)
+{
+	bool *found = data;
+
+	assert_non_null(strstr(source->file, "elf_vars_test.c"));
+	assert_true(source->nr_lines > 0);
+	for (size_t i = 0; i < source->nr_lines; i++) {
+		*found |= source->lines[i] == body_line;
+		assert_true(!i || source->lines[i] > source->lines[i - 1]);
+	}
+	return 0;
+}
+
+static void test_lists(void **state)
+{
+	struct item it = {.head = {.inner = 1}};
+	bool in_function = false, in_file = false;
+	char all[200] = "";
+	struct world w;
+
+	(void)state;
+	(void)subject(1, &it, 2, 'c');
+	if (!open_world(&w)) {
+		close_world(&w);
+		skip();
+	}
+	assert_int_equal(
+	    wm_elf_vars_each(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION, on_variable, all),
+	    0);
+	assert_string_equal(all, "int|count const struct item *|list double|weight char|c ");
+	assert_int_equal(wm_elf_vars_lines(w.vars, "subject", on_source, &in_function, &w.diag), 1);
+	assert_int_equal(wm_elf_vars_lines(w.vars, "elf_vars_test.c", on_source, &in_file, &w.diag),
+			 1);
+	assert_true(in_function && in_file);
+	assert_int_equal(wm_elf_vars_lines(w.vars, "subjekt", on_source, &in_file, &w.diag),
+			 -ENOENT);
+	assert_non_null(strstr(w.diag.sentence, "did you mean 'subject'"));
+	close_world(&w);
+}
+
 /* Every byte of the function either begins an instruction or is part of the previous one. */
 static void test_instructions(void **state)
 {
@@ -220,9 +270,8 @@ static void test_instructions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_parameters),
-	    cmocka_unit_test(test_refused),
-	    cmocka_unit_test(test_lines_and_returns),
+	    cmocka_unit_test(test_parameters),        cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_lines_and_returns), cmocka_unit_test(test_lists),
 	    cmocka_unit_test(test_instructions),
 	};
 
