@@ -231,6 +231,79 @@ void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret)
 	}
 }
 
+static const char *btf_keyword(const struct btf_type *t)
+{
+	switch (btf_kind_of(t)) {
+	case BTF_KIND_STRUCT:
+		return "struct ";
+	case BTF_KIND_UNION:
+		return "union ";
+	case BTF_KIND_FWD:
+		return t->info >> 31 ? "union " : "struct ";
+	case BTF_KIND_ENUM:
+	case KIND_ENUM64:
+		return "enum ";
+	default:
+		return "";
+	}
+}
+
+static const char *btf_mark(uint32_t kind)
+{
+	switch (kind) {
+	case BTF_KIND_PTR:
+		return "*";
+	case BTF_KIND_CONST:
+		return "const";
+	case BTF_KIND_VOLATILE:
+		return "volatile";
+	case BTF_KIND_RESTRICT:
+		return "restrict";
+	default:
+		return NULL;
+	}
+}
+
+static void btf_write_type(const struct wm_btf *b, uint32_t id, unsigned depth, struct wm_text *to)
+{
+	struct btf_type t, inner = {0};
+	const char *mark;
+	bool after;
+
+	if (depth > CHAIN_MAX || !btf_type_of(b, id, &t)) {
+		wm_text_str(to, "void");
+		return;
+	}
+	mark = btf_mark(btf_kind_of(&t));
+	if (btf_kind_of(&t) == KIND_TAG) {
+		btf_write_type(b, t.type, depth + 1, to);
+	} else if (mark) {
+		(void)btf_type_of(b, t.type, &inner);
+		after = *mark == '*' || btf_kind_of(&inner) == BTF_KIND_PTR;
+		if (!after)
+			wm_text_f(to, "%s ", mark);
+		btf_write_type(b, t.type, depth + 1, to);
+		/* The mark of a pointer to a function is within "int (*)()". */
+		if (after && (*mark != '*' || btf_kind_of(&inner) != BTF_KIND_FUNC_PROTO))
+			wm_text_f(to, "%s%s",
+				  to->bytes && to->data[to->bytes - 1] == '*' ? "" : " ", mark);
+	} else if (btf_kind_of(&t) == BTF_KIND_ARRAY) {
+		btf_write_type(b, word_behind(b, id, 0), depth + 1, to);
+		wm_text_f(to, "[%u]", word_behind(b, id, 2));
+	} else if (btf_kind_of(&t) == BTF_KIND_FUNC_PROTO) {
+		btf_write_type(b, t.type, depth + 1, to);
+		wm_text_str(to, " (*)()");
+	} else {
+		wm_text_f(to, "%s%s", btf_keyword(&t),
+			  *string_at(b, t.name_off) ? string_at(b, t.name_off) : "(unnamed)");
+	}
+}
+
+void wm_btf_type_text(const struct wm_btf *b, uint32_t id, struct wm_text *to)
+{
+	btf_write_type(b, id, 0, to);
+}
+
 /* ---- functions ----------------------------------------------------------------------- */
 
 uint32_t wm_btf_function(const struct wm_btf *b, const char *name)

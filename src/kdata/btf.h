@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 
 #define WM_BTF_BYTES_MAX (256u << 20)
 #define WM_BTF_TYPES_MAX (1u << 24)
@@ -54,6 +55,9 @@ struct wm_btf_type {
 	bool is_char;      /* a one-byte integer that is text */
 };
 void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret);
+
+/* Appends a type as the kernel's source writes it, such as "const char *"; id 0 is "void". */
+void wm_btf_type_text(const struct wm_btf *b, uint32_t id, struct wm_text *to);
 
 /* Returns the prototype of a function, or 0 when no function has that name. */
 uint32_t wm_btf_function(const struct wm_btf *b, const char *name);

@@ -69,6 +69,16 @@ static size_t make(unsigned char *to)
 	return sizeof(h) + sizeof(types) + sizeof(strings);
 }
 
+static void assert_type(const struct wm_btf *b, uint32_t id, const char *expected)
+{
+	struct wm_text text;
+
+	wm_text_init(&text);
+	wm_btf_type_text(b, id, &text);
+	assert_string_equal(text.data, expected);
+	wm_text_done(&text);
+}
+
 static void test_types(void **state)
 {
 	unsigned char data[1024];
@@ -95,6 +105,11 @@ static void test_types(void **state)
 	assert_true(wm_btf_member(&b, 5, "c", &m) && m.nr_bits == 3);
 	assert_int_equal(8 * m.offset + m.bit_offset, 32 + 16);
 	assert_false(wm_btf_member(&b, 5, "d", &m));
+	assert_type(&b, 0, "void");
+	assert_type(&b, 6, "struct s *");
+	assert_type(&b, 8, "const char *");
+	assert_type(&b, 11, "short[4]");
+	assert_type(&b, wm_btf_returned(&b, f), "int");
 	wm_btf_type(&b, 11, &t);
 	assert_true(t.kind == WM_BTF_ARRAY && t.elements == 4 && t.bytes == 8);
 	wm_btf_done(&b);
