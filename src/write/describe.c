@@ -14,7 +14,7 @@
 
 #define NR(a)           (sizeof(a) / sizeof((a)[0]))
 #define ALIASES_MAX     32u
-#define EVENT_BYTES_MAX (64u << 20) /* of the description of one event */
+#define EVENT_BYTES_MAX (64u << 20) /* bytes of one event's description */
 #define LEVEL_DEBUG     14          /* in LTTng's numbering, which readers use */
 
 /* --- the trace --------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static void describe_add(struct wm_meta_frame *f, enum wm_meta_language language
 	    f, wm_meta_frame_field(name, bits, language == WM_META_TSDL ? alias : NULL, NULL));
 }
 
-/* A number with a declared alias; the last of a list has no name. */
+/* A number with a declared alias. The last entry of a list has no name. */
 struct member {
 	const char *alias, *name;
 };
@@ -200,7 +200,7 @@ static const struct member kernel[] = {
 static const struct member samples[] = {
     {"wm_i4", "pid"}, {"wm_i4", "tid"}, {"wm_p8", "ip"}, {"wm_u8", "period"}, {NULL, NULL}};
 
-/* The event contexts of stream kinds. */
+/* The event contexts of each kind of stream. */
 static const struct member *const event_contexts[WM_NR_STREAM_KINDS] = {
     [WM_STREAM_KIND_MIXED] = owner,
     [WM_STREAM_KIND_TASK_COUNTERS] = task_counters,
@@ -245,8 +245,8 @@ void wm_describe_stream(struct wm_text *t, enum wm_meta_language language, uint3
 /* --- events ------------------------------------------------------------------------------ */
 
 /*
- * Writes "provider:name". The provider's part contains no colon, so that readers can split the name
- * at the first one.
+ * Writes "provider:name". The provider contains no colon, so that readers can split the name at the
+ * first one.
  */
 static void event_name(struct wm_text *t, const struct wm_class *class)
 {

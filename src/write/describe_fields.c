@@ -14,7 +14,7 @@
 
 /* --- names ------------------------------------------------------------------------------- */
 
-/* Unique among the fields of the event; identifiers in TSDL. */
+/* Names that are unique among the fields of the event; valid identifiers in TSDL. */
 struct names {
 	char name[WM_CLASS_NAME_MAX + 16];
 	char length[WM_CLASS_NAME_MAX + 32]; /* "" except for sequences and blobs */
@@ -56,7 +56,10 @@ static void describe_fields_set_names(struct names *n, const struct wm_field *f,
 		(void)snprintf(n->length, sizeof(n->length), "_%s_length", n->name); /* fits */
 }
 
-/* `taken` lists names that the caller uses itself, terminated by NULL. NULL: no memory. */
+/*
+ * `taken` is a NULL-terminated list of names that the caller itself uses. Returns NULL when out of
+ * memory.
+ */
 static struct names *describe_fields_make_names(struct wm_arena *arena,
 						enum wm_meta_language language,
 						const struct wm_class *class,
@@ -84,7 +87,7 @@ static struct names *describe_fields_make_names(struct wm_arena *arena,
 
 /* --- types ------------------------------------------------------------------------------- */
 
-/* A list of fields being filled, in which there is room. */
+/* A list of fields being filled; it has enough room. */
 struct fields {
 	struct wm_arena *arena;
 	enum wm_meta_language language;
@@ -147,7 +150,7 @@ static int describe_fields_by_name(const void *a, const void *b)
 	return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* In CTF 2 they are sorted by name. */
+/* Sets the labels of an enumeration; in CTF 2 they are sorted by name. */
 static void set_labels(struct fields *f, const struct wm_field *field, struct wm_type *type)
 {
 	const struct wm_label **sorted =
@@ -220,7 +223,7 @@ static void describe_fields_add_number(struct fields *f, const char *name, const
 	f->at[f->nr++] = (struct wm_meta_field){.type = &number, .name = name, .alias = alias};
 }
 
-/* Makes `list` a list of the class that it has. */
+/* Turns `list` from an element into a list of such elements. */
 static void make_list(struct fields *f, struct wm_meta_field *list, bool fixed, uint32_t length)
 {
 	struct wm_meta_field *element =

@@ -2,7 +2,7 @@
 /*
  * describe_int.h - what a recording's metadata contains: the trace, its kinds of streams, the event
  * classes of traced programs and of the kernel. doc/format/trace.md describes it. It is the same in
- * both languages, except where a reader of one of them does not accept it. Printed by metadata.h.
+ * both languages, except where a reader of one of them would not accept it. metadata.h prints it.
  */
 #ifndef WM_WRITE_DESCRIBE_INT_H
 #define WM_WRITE_DESCRIBE_INT_H
@@ -27,15 +27,15 @@ struct wm_described_trace {
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz, clock_start, start_realtime_ns, clock_error_ns;
 	uint64_t sample_regs;     /* registers in samples' regs_user; 0: no samples */
-	uint64_t sample_error_ns; /* upper bound of the error of the samples' times */
+	uint64_t sample_error_ns; /* upper bound on the error of the samples' times */
 };
 
 enum wm_stream_kind {
 	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
 	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
 	WM_STREAM_KIND_MIXED,    /* packets of many threads: pid and tid in the event context */
-	WM_STREAM_KIND_COUNTERS, /* counters of the whole machine from /proc: only fields */
-	/* counters of a process from /proc: pid and tid in the event context */
+	WM_STREAM_KIND_COUNTERS, /* machine-wide counters from /proc: only fields */
+	/* per-process counters from /proc: pid and tid in the event context */
 	WM_STREAM_KIND_TASK_COUNTERS,
 	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: its number in the packet context; tid, flags
 				 * and preempt_count in the event context */
@@ -44,13 +44,15 @@ enum wm_stream_kind {
 	WM_NR_STREAM_KINDS
 };
 
-/* Returns whether each packet has the events of one CPU, whose number is in the packet context. */
+/*
+ * Returns whether each packet holds the events of one CPU, whose number is in the packet context.
+ */
 static inline bool wm_stream_class_kind_has_cpu(enum wm_stream_kind kind)
 {
 	return kind >= WM_STREAM_KIND_KERNEL;
 }
 
-/* Each appends to `t`; without memory it sets t->failed. */
+/* Each appends to `t`; when out of memory it sets t->failed. */
 void wm_describe_trace(struct wm_text *t, enum wm_meta_language language,
 		       const struct wm_described_trace *trace);
 void wm_describe_stream(struct wm_text *t, enum wm_meta_language language, uint32_t stream,
@@ -68,8 +70,8 @@ void wm_describe_clock_offset(const struct wm_described_trace *trace, int64_t *r
 /* --- describe_fields.c ------------------------------------------------------- */
 
 /*
- * The members of an event with these contexts: of `context`, and of `fields`. NULL: none of them.
- * In the arena. 0 or -ENOMEM.
+ * Describes the members of an event with these contexts: the structures `context` and `fields`,
+ * each NULL when it has no members. They are allocated in the arena. Returns 0 or -ENOMEM.
  */
 int wm_describe_fields(struct wm_arena *arena, enum wm_meta_language language, uint32_t contexts,
 		       const struct wm_class *class, struct wm_meta_scope *ret_context,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - writes the kernel's events. Events of its rings, samples and task events have one
- * stream class each, with one lane per ring of a CPU; the counters of /proc have two classes, with
- * one lane each. The folder kernel/ holds files about them, such as event formats and symbols.
+ * kernel.c - writes the kernel's events. Ring events, samples and task events have one stream class
+ * each, with one lane for each ring of each CPU; counters from /proc have two classes, with one
+ * lane each. The folder kernel/ holds files about them, such as event formats and symbols.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ int wm_stream_kernel_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 		return err;
 	}
 	k->carry = 0;
-	/* task events are not counted as events of the user */
+	/* task events do not count as user events */
 	if (k->stream->kind != WM_STREAM_KIND_TASKS)
 		w->totals.events += p->count;
 	w->totals.packets++;
@@ -201,7 +201,7 @@ int wm_writer_kernel_file(struct wm_trace_writer *w, const char *name, const voi
 	return put_file(w->dirfd, name, data, bytes);
 }
 
-/* Adds the sizes of the folder's files; they are few and small compared with the streams. */
+/* Adds the sizes of the files in the folder; they are few, and small compared with the streams. */
 void wm_writer_kernel_adopt(struct wm_trace_writer *w)
 {
 	static const char *const names[] = {"kernel/formats", "kernel/" SYMBOLS_FILE};

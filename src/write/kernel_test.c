@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events in a trace: written, then read by waymark's reader and by babeltrace2. */
+/* Kernel events in a trace: written, then read by waymark's reader and by babeltrace2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

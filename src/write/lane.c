@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.c - see lane_int.h. Writes use offsets that are kept here, never the end of the file: what a
- * failed write left is overwritten even when truncating it failed.
+ * lane.c - see lane_int.h. Writes go to offsets tracked here, never to the end of the file, so that
+ * the remains of a failed write are overwritten even when they could not be truncated.
  */
 #include "write/lane_int.h"
 

@@ -3,7 +3,7 @@
  * lane_int.h - the files of a trace that grow: a lane is one stream file and its index file. It
  * holds packets in time order that do not overlap.
  *
- * Between two calls both files hold complete packets and entries, the same number in each, even
+ * Between calls both files hold only complete packets and entries, the same number in each, even
  * after failures: a short write is cut back, and when the cut fails the lane is `torn` and is cut
  * before anything else is written to it.
  *
@@ -31,7 +31,7 @@ struct wm_lane_file {
 	bool torn;
 };
 
-/* The folder of the lanes, and the open ones. */
+/* The folder that holds the lanes, and the open ones. */
 struct wm_lane_folder {
 	int dirfd, index_dirfd; /* not owned */
 	unsigned char uuid[WM_TRACE_UUID_BYTES];
@@ -63,9 +63,9 @@ void wm_lane_file_init(struct wm_lane_file *lane, const char *name, uint32_t str
 		       uint32_t number);
 
 /*
- * Writes a packet, then its index entry. On failure returns -errno, and neither is in the file.
+ * Writes a packet, then its index entry. On failure returns -errno, and neither is in its file.
  * When a lane's first packet has a loss, an empty packet is written before it, since readers use
- * the differences of loss counters.
+ * the differences between loss counters.
  */
 int wm_lane_file_write(struct wm_lane_folder *f, struct wm_lane_file *lane,
 		       const struct wm_lane_packet *packet);

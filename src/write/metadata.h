@@ -2,12 +2,12 @@
 /*
  * metadata.h - the text of a trace's `metadata` file, in CTF 1.8 (TSDL) and in CTF 2 (JSON). The
  * caller describes the trace with the structures below, and one table of functions for each
- * language prints them. Used by the trace writer (describe.c) and by the exporters of CTF.
- * Independent of files and packets.
+ * language prints them. Used by the trace writer (describe.c) and by the CTF exporters. Independent
+ * of files and packets.
  *
- * Every field begins at a byte, and numbers are little-endian. Names must fit the language: the
- * caller makes identifiers for TSDL. Strings may come from hostile programs: the output is always
- * well-formed.
+ * Every field starts on a byte boundary, and numbers are little-endian. Names must be valid in the
+ * language: the caller makes identifiers for TSDL. Strings may come from hostile programs: the
+ * output is always well-formed.
  */
 #ifndef WM_WRITE_METADATA_H
 #define WM_WRITE_METADATA_H
@@ -20,12 +20,12 @@
 #include "trace/ctf_words.h"
 #include "trace/trace_layout.h"
 
-#define WM_META_COUNT_BITS 32u /* of an added length or tag */
+#define WM_META_COUNT_BITS 32u /* width of an added length or tag */
 #define WM_META_FRAME_MAX  12u /* fields */
 
 enum wm_meta_language { WM_META_TSDL, WM_META_JSON };
 
-/* Refers to a length or a tag. */
+/* A reference to a length or a tag. */
 struct wm_meta_ref {
 	enum wm_ctf_scope scope; /* RELATIVE: counted from the enclosing structure */
 	uint32_t up;             /* RELATIVE: number of structures to leave */
@@ -38,18 +38,18 @@ struct wm_meta_ref {
 struct wm_meta_field {
 	const struct wm_type *type;
 	const char *name;       /* NULL: an element */
-	const char *alias;      /* declared name of its class; of BYTES and STRING: of one byte's */
+	const char *alias;      /* declared name of its class; BYTES and STRING: of one byte's */
 	const char *role;       /* in the frame of a packet or an event; only CTF 2 has roles */
-	const char *clock;      /* whose value it is; only CTF 1.8 has such fields */
+	const char *clock;      /* the clock whose value it holds; only in CTF 1.8 */
 	const char *count;      /* name of the length or tag added before it; NULL: none */
 	struct wm_meta_ref ref; /* to a length or tag that is a field of the trace */
-	uint32_t length;        /* of BYTES and STRING: in bytes, if it is fixed */
+	uint32_t length;        /* for BYTES and STRING: in bytes, if fixed */
 	uint32_t nr_parts;
 	struct wm_meta_field *parts; /* members, options, the single element */
-	uint32_t nr_ranges; /* of an option or optional: values of the tag that select it */
+	uint32_t nr_ranges;          /* for an option or optional: tag values that select it */
 	const struct wm_ctf_range *ranges;
 	/* for the caller, not printed */
-	const char *label; /* of an option: the label of its tag that selects it */
+	const char *label; /* for an option: the label of the tag that selects it */
 	const char *source_name;
 	const void *source;
 };
@@ -61,12 +61,12 @@ static inline bool wm_meta_is_wrapped(const struct wm_meta_field *f,
 	return f->count && (!around || around->type->kind != WM_TYPE_STRUCT);
 }
 
-/* A structure of the members of both. NULL: none. */
+/* A structure with the members of both. NULL: none. */
 struct wm_meta_scope {
 	const struct wm_meta_field *first, *second;
 };
 
-/* An entry of the environment; text NULL: a number. */
+/* An entry of the environment; when `text` is NULL, a number. */
 struct wm_meta_word {
 	const char *key, *text;
 	int64_t number;
@@ -84,7 +84,7 @@ struct wm_meta_clock {
 	bool rate_first; /* frequency and offset precede precision and origin */
 };
 
-/* All that precedes the first stream class. */
+/* Everything that precedes the first stream class. */
 struct wm_meta_trace {
 	const unsigned char *uuid; /* NULL: none */
 	uint32_t nr_aliases, nr_words, nr_clocks;
@@ -99,10 +99,10 @@ struct wm_meta_stream {
 	const char *clock; /* id of its clock; NULL: events without times */
 	struct wm_meta_scope packet_context, header, event_context;
 	uint32_t header_align; /* in bits; 0: not declared */
-	bool header_first;     /* CTF 1.8: the header of events precedes the packet context */
+	bool header_first;     /* CTF 1.8: the event header precedes the packet context */
 };
 
-/* What waymark notes about an event that it records. */
+/* waymark's notes about an event that it records. */
 struct wm_meta_note {
 	uint32_t kind, line, flags, contexts, level;
 	const char *file, *print; /* NULL or "": unknown */
@@ -116,7 +116,7 @@ struct wm_meta_event {
 	struct wm_meta_scope context, fields;
 };
 
-/* The functions append to `t`. Text that follows a trace's is never changed by later text. */
+/* The functions append to `t`. Text after the trace's never changes when more is appended. */
 struct wm_meta_format {
 	void (*trace)(struct wm_text *t, const struct wm_meta_trace *trace);
 	void (*stream)(struct wm_text *t, const struct wm_meta_stream *stream);
@@ -126,19 +126,22 @@ struct wm_meta_format {
 extern const struct wm_meta_format wm_meta_formats[]; /* by language */
 
 /*
- * A number of 8 to 64 bits in the frame of a packet or an event: its role follows from the name.
- * "uuid": 16 bytes. `alias` and `clock` may be NULL.
+ * Returns a number of 8 to 64 bits in the frame of a packet or an event; its role follows from its
+ * name. "uuid": 16 bytes. `alias` and `clock` may be NULL.
  */
 struct wm_meta_field wm_meta_frame_field(const char *name, uint32_t bits, const char *alias,
 					 const char *clock);
 
-/* A structure of few fields, zeroed before the first is added. Points to itself: not copied. */
+/*
+ * A structure with few fields, zeroed before the first is added. It points to itself, so it must
+ * not be copied.
+ */
 struct wm_meta_frame {
 	struct wm_meta_field fields[WM_META_FRAME_MAX], structure;
 };
 void wm_meta_frame_add(struct wm_meta_frame *frame, struct wm_meta_field field);
 
-/* A structure of these fields, which must live as long as it. */
+/* Returns a structure with these fields, which must outlive it. */
 struct wm_meta_field wm_meta_structure(struct wm_meta_field *fields, uint32_t nr);
 
 #endif

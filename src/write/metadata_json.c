@@ -77,7 +77,7 @@ static void link_twins(struct by_name **sorted, uint32_t nr)
 	}
 }
 
-/* Collects the labels that name values, in order. Returns their number. */
+/* Collects the labels that name possible values, in order. Returns their number. */
 static uint32_t labels_that_exist(const struct wm_type *type, struct by_name *all,
 				  struct by_name **sorted)
 {
@@ -163,8 +163,8 @@ static void metadata_json_number(struct wm_text *t, const struct wm_meta_field *
 	if (has_labels)
 		metadata_json_labels(t, type);
 	/*
-	 * A class with mappings cannot be declared by reference to an alias. An attribute keeps
-	 * the name of the alias.
+	 * A class with mappings cannot be declared by reference to an alias, so an attribute holds
+	 * the alias's name.
 	 */
 	if (f->alias)
 		wm_text_f(t, ",\"attributes\":{\"waymark\":{\"type\":\"%s\"}}", f->alias);
@@ -227,7 +227,7 @@ static void metadata_json_list(struct wm_text *t, const struct wm_meta_field *n)
 
 /*
  * Writes a blob. Bytes that were a list of numbers in the input remain one; the encoding is the
- * same.
+ * same either way.
  */
 static void blob(struct wm_text *t, const struct wm_meta_field *n)
 {
@@ -259,8 +259,8 @@ static void ranges(struct wm_text *t, const struct wm_ctf_range *list, uint32_t 
 }
 
 /*
- * Returns whether the ranges are signed: whether one is negative. Unsigned selector values of 2^63
- * and above do not occur in practice.
+ * Returns whether the ranges are signed, that is, whether one is negative. Unsigned selector values
+ * of 2^63 and above do not occur in practice.
  */
 static bool is_signed(const struct wm_ctf_range *list, uint32_t nr)
 {
@@ -394,7 +394,7 @@ static void metadata_json_preamble(struct wm_text *t, const struct wm_meta_trace
 	wm_text_str(t, "}\n");
 }
 
-/* Texts and blobs have classes of their own, and clocks are found by roles. */
+/* Strings and blobs have their own classes, and clocks are found by role. */
 static void alias(struct wm_text *t, const struct wm_meta_field *a)
 {
 	struct wm_meta_field class = {.type = a->type};
@@ -468,7 +468,10 @@ static void metadata_json_clock_class(struct wm_text *t, const struct wm_meta_cl
 	__int128 hz = c->hz ? c->hz : 1, cycles = c->cycles % hz;
 	uint64_t seconds = (uint64_t)c->seconds + (uint64_t)(c->cycles / hz);
 
-	/* In CTF 2 cycles are less than a second's and not negative; in CTF 1.8 they are any. */
+	/*
+	 * In CTF 2 the cycles are nonnegative and less than a second; in CTF 1.8 any number is
+	 * allowed.
+	 */
 	if (cycles < 0) {
 		cycles += hz;
 		seconds--;

@@ -264,7 +264,7 @@ static void check_fragments(json_t *all)
 	json_array_foreach(all, i, f)
 	{
 		while (at < NR(order) && strcmp(order[at], type_of(f)))
-			/* the first four once, then streams and events by turns */
+			/* the first four once, then streams and events in turn */
 			at = at == 5 ? 4 : at + 1;
 		assert_true(at < NR(order));
 		snprintf(id, sizeof(id), "%lld", json_integer_value(json_object_get(f, "id")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metadata_text.c - shared by both languages of metadata; see metadata.h and metadata_int.h. */
+/* metadata_text.c - shared by both metadata languages; see metadata.h and metadata_int.h. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -23,7 +23,7 @@ uint32_t wm_meta_utf8(const char *s)
 {
 	uint32_t c;
 
-	/* A NUL is not a continuation byte: never reads beyond the string. */
+	/* A NUL is not a continuation byte, so this never reads beyond the string. */
 	return wm_utf8_read((const unsigned char *)s, 4, &c);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_tsdl.c - metadata in TSDL, the language of CTF 1.8. The options of a variant have the
- * names of its tag's labels; an optional is written as a variant of an empty structure and the
- * value. See metadata.h.
+ * metadata_tsdl.c - metadata in TSDL, the language of CTF 1.8. The options of a variant are named
+ * after its tag's labels; an optional is written as a variant of an empty structure and the value.
+ * See metadata.h.
  */
 #include <string.h>
 
 #include "write/metadata_int.h"
 
-/* The context of a quoted text: it determines the characters to escape. */
+/* Where the quoted text appears, which determines the characters to escape. */
 enum quoting { QUOTE_STRING, QUOTE_COMMENT };
 
 static void quoted_in(struct wm_text *t, const char *s, enum quoting how)
@@ -299,7 +299,7 @@ static void metadata_tsdl_scope(struct wm_text *t, const char *name, struct wm_m
 	wm_text_str(t, ";\n");
 }
 
-/* Those of clocks follow the clocks. */
+/* Writes the aliases of clocks, which follow the clocks, or all others. */
 static void aliases(struct wm_text *t, const struct wm_meta_trace *trace, bool of_clocks)
 {
 	bool any = false;
@@ -407,7 +407,7 @@ static void metadata_tsdl_note_text(struct wm_text *t, const char *key, const ch
 	quoted_in(t, text, QUOTE_COMMENT);
 }
 
-/* CTF 1.8 has no attributes: readers that know the comment find them there. */
+/* CTF 1.8 has no attributes, so the note is a comment, for readers that look for it. */
 static void metadata_tsdl_note(struct wm_text *t, const struct wm_meta_note *n)
 {
 	if (!n)

@@ -2,11 +2,11 @@
 /*
  * mixed.c - used when lanes run out: extracts the records of many threads from their packets and
  * sorts them by time. Each record gets an event context that names its thread, and its id is
- * renumbered, so that one mixed stream class can hold the records of all.
+ * renumbered, so that one mixed stream class can hold the records of all threads.
  *
  * Records are held back for half a second of trace time, because packets with older records may
  * still arrive. A record that arrives even later goes to another lane of the class. This is the
- * only part of the writer that processes single events.
+ * only part of the writer that processes individual events.
  */
 #include <endian.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ static int mixed_create(struct wm_trace_writer *w)
 	return 0;
 }
 
-/* The event's id in the mixed stream. */
+/* Returns the event's id in the mixed stream. */
 static int mixed_id(struct wm_trace_writer *w, struct wm_interned_event *e)
 {
 	struct wm_stream_class *s = w->mixed->stream;
@@ -235,8 +235,8 @@ static size_t run_length(const struct wm_mixed *m, const struct waiting *run, si
 		if (i && (bytes > PACKET_BYTES || run[i].clock - run->clock >= WM_PACKET_SPAN_MAX))
 			break;
 		/*
-		 * Late records get a packet of their own, so that the others can continue the lane
-		 * in use.
+		 * Late records go into a separate packet, so that the others can continue the
+		 * current lane.
 		 */
 		if (run->clock < m->end && run[i].clock >= m->end)
 			break;

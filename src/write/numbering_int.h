@@ -48,7 +48,7 @@ static inline struct wm_interned_event *wm_numbering_get(const struct wm_numberi
 	return id < n->room ? n->at[id] : NULL;
 }
 
-/* The id (below WM_EVENT_IDS) must be unused. -ENOMEM. */
+/* Assigns an unused id, below WM_EVENT_IDS, to the event. 0 or -ENOMEM. */
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event);
 
 /*

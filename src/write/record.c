@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - finds the sizes of a producer's records: of a packet's last record, and of any record
- * for callers that split a packet.
+ * record.c - sizes of a producer's records: of a packet's last record, and of any record for
+ * callers that split a packet.
  */
 #include "write/trace_writer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_size_test.c - sizes of records of every shape, and of every prefix of them. */
+/* record_size_test.c - sizes of records of every shape, and of all their prefixes. */
 #include "write/record_size_int.h"
 
 #include <setjmp.h>

@@ -44,7 +44,7 @@ static const struct wm_field module_fields[] = {
 
 /*
  * The values and names of enum wm_lost, repeated here because this room must not include
- * ring/pool.h; and "late": counters of /proc that were not read in time.
+ * ring/pool.h; and "late": counters from /proc that were not read in time.
  */
 static const struct wm_label causes[] = {
     {0, "full"},  {1, "too_big"}, {2, "nested"}, {3, "overwritten"}, {4, "torn"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - stream classes: producers whose event ids agree share one and add the events it lacks;
- * a producer whose ids contradict all existing classes gets a new one. Events are never removed
- * from a class, because packets written earlier must remain readable.
+ * stream.c - stream classes: producers whose event ids agree share one, to which each adds the
+ * events that it lacks; a producer whose ids contradict all existing classes gets a new one. Events
+ * are never removed from a class, because packets written earlier must remain readable.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static int extend(struct wm_producer *p, struct wm_stream_class *s, uint32_t fro
 	return 0;
 }
 
-/* The stream that has most of the producer's ids and contradicts none. */
+/* Returns the stream class that has the most of the producer's ids and contradicts none. */
 static struct wm_stream_class *find_stream(const struct wm_producer *p)
 {
 	const struct wm_trace_writer *w = p->writer;

@@ -275,8 +275,9 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_pac
 }
 
 /*
- * Returns the time of the first record. The chunk's start is only near it, since that clock value
- * was read separately; and the more exact the starts of packets are, the fewer lanes are needed.
+ * Returns the time of the first record. The chunk's start is only close to it, since that clock
+ * value was read separately; and the more exact the starts of packets are, the fewer lanes are
+ * needed.
  */
 static uint64_t first_clock(const struct wm_raw_packet *packet)
 {

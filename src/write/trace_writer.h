@@ -14,9 +14,9 @@
  * ended before it begins.
  *
  * Not thread-safe: one writer, one thread (the pump). Errors are negative errno and leave the trace
- * valid: a short write is cut back at once. After a write failed with ENOSPC, EDQUOT, EIO or EFBIG
- * later calls try again. The process should ignore SIGXFSZ; otherwise the kernel kills it where it
- * would return EFBIG.
+ * valid: a short write is cut back at once. After a write fails with ENOSPC, EDQUOT, EIO or EFBIG,
+ * later calls try again. The process should ignore SIGXFSZ; otherwise the kernel kills it instead
+ * of returning EFBIG.
  */
 #ifndef WM_WRITE_TRACE_WRITER_H
 #define WM_WRITE_TRACE_WRITER_H
@@ -55,7 +55,7 @@ int wm_writer_create(const char *dir, const struct wm_trace_options *o,
 int wm_writer_close(struct wm_trace_writer *w);
 
 /*
- * Writes the data waiting in memory: the recorder's events, records of mixed streams, a loss not
+ * Writes the data waiting in memory: the recorder's events, records of mixed streams, losses not
  * yet reported. Afterwards the totals are exact. Without a flush, data waits until a packet arrives
  * that is a second of trace time later.
  */
@@ -69,7 +69,7 @@ void wm_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
 /*
  * Declares that the trace has samples: `regs` is the mask of the registers in their regs_user,
- * `error_ns` the upper bound known so far of the error of their times.
+ * `error_ns` the upper bound known so far on the error of their times.
  */
 void wm_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
 
@@ -90,8 +90,8 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 
 /*
  * Declares event `id` of this producer: `contexts` (enum wm_context), followed by the fields of
- * `class`. The writer takes ownership of `class`, even on failure. -EEXIST when the id has another
- * meaning already.
+ * `class`. The writer takes ownership of `class`, even on failure. -EEXIST when the id already has
+ * another meaning.
  */
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 		      struct wm_class *class);
@@ -121,7 +121,7 @@ struct wm_raw_packet {
  * `begin` is replaced by the time of the first record.
  *
  * -EBADMSG: the payload does not end in a complete record of a known id; nothing was written or
- * counted, the caller accounts for it. Any other error: the records are counted in
+ * counted, so the caller must account for it. Any other error: the records are counted in
  * totals.lost_disk, and reported to readers by a waymark:lost event and events_discarded as soon as
  * writing works again.
  */
@@ -134,14 +134,15 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
 
 /*
- * The kernel's events: at most one stream class of each kind, with a lane for each ring of a CPU. A
- * record is
+ * The kernel's events: at most one stream class of each kind, with a lane for each ring of each
+ * CPU. A record is
  *
  *   u64 clock << 16 | id | context | fields, packed | zeros to 8
  *
- * Records of the kernel's rings have the kernel's ids and a struct wm_kernel_context; samples a
- * struct wm_sample_context; task events (mapped, forked, renamed) no context. Counters of /proc
- * have no CPU (pass 0): the machine's have no context, a process's a struct wm_task_context.
+ * Records of the kernel's rings have the kernel's ids and a struct wm_kernel_context; samples have
+ * a struct wm_sample_context; task events (mapped, forked, renamed) have no context. Counters from
+ * /proc have no CPU (pass 0): the machine's have no context, a process's have a struct
+ * wm_task_context.
  */
 enum wm_kernel_stream_kind {
 	WM_KERNEL_EVENTS,
@@ -165,20 +166,20 @@ struct wm_kernel_packet {
 	uint32_t cpu, ring;
 	uint64_t begin, end; /* full clock values, of the first and last record */
 	uint64_t count;
-	uint64_t lost;       /* by this ring since its previous packet */
+	uint64_t lost;       /* events that this ring lost since its previous packet */
 	const void *payload; /* complete records; a multiple of 8 bytes */
 	size_t payload_bytes;
 	uint32_t padding_bytes; /* padding of the last record */
 };
 
-/* Packets of a CPU's ring must arrive in time order. Errors as for wm_producer_packet(). */
+/* Packets of a CPU's ring must arrive in time order. Returns errors like wm_producer_packet(). */
 int wm_stream_kernel_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
 /* Records the name of a thread that occurs in the kernel's events. */
 int wm_writer_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 		     const char *comm);
 /*
- * Records that the kernel lost events of a CPU (-1: of no particular CPU). Like wm_writer_lost(),
+ * Records that the kernel lost events on a CPU (-1: on no particular CPU). Like wm_writer_lost(),
  * but without a process.
  */
 int wm_writer_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
@@ -189,7 +190,7 @@ int wm_writer_kernel_file(struct wm_trace_writer *w, const char *name, const voi
 			  size_t bytes);
 
 /*
- * Keeps the format file of one of the kernel's events; wm_writer_kernel_formats() writes all of
+ * Stores the format file of one of the kernel's events; wm_writer_kernel_formats() writes all of
  * them to "kernel/formats", each after a line "# SYSTEM/NAME BYTES".
  */
 int wm_writer_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
@@ -197,7 +198,7 @@ int wm_writer_kernel_format(struct wm_trace_writer *w, const char *system, const
 int wm_writer_kernel_formats(struct wm_trace_writer *w);
 
 /*
- * Writes the kernel's symbols, lines as in /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs no
+ * Writes the kernel's symbols, as lines of /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs no
  * writer, so another process may call it; wm_writer_kernel_adopt() then adds the size of the file
  * to the writer's totals.
  */

@@ -26,7 +26,7 @@ struct counts {
 	uint64_t written, refused;
 };
 
-/* One packet of 8 records of 3 kB. */
+/* Sends one packet of 8 records of 3 kB. */
 static int send_big(struct wm_producer *p, uint64_t *clock, struct counts *c)
 {
 	static char big[STRING_BYTES];
@@ -45,8 +45,8 @@ static int send_big(struct wm_producer *p, uint64_t *clock, struct counts *c)
 }
 
 /*
- * The number of user events that babeltrace2 reads from the trace now; UINT64_MAX when it is not
- * installed.
+ * Returns the number of user events that babeltrace2 now reads from the trace; UINT64_MAX when it
+ * is not installed.
  */
 static uint64_t events_now(char **ret_errors)
 {
@@ -62,7 +62,7 @@ static uint64_t events_now(char **ret_errors)
 	return n;
 }
 
-/* Writes until the disk is full, continues while it is full, and after make_room() freed space. */
+/* Writes until the disk is full, while it is full, and after make_room() has freed space. */
 static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int want_error,
 			  void (*make_room)(void))
 {
@@ -141,7 +141,7 @@ static void drop_ballast(void)
 	assert_int_equal(unlink(ballast), 0);
 }
 
-/* In a namespace of its own, so that the mount cannot outlive the test. */
+/* Runs in its own namespace, so that the mount cannot outlive the test. */
 static void full_tmpfs(uint32_t *ret_skipped)
 {
 	struct wm_trace_writer *w;
@@ -156,7 +156,7 @@ static void full_tmpfs(uint32_t *ret_skipped)
 	if (mount("none", kit_dir, "tmpfs", 0, "size=600k"))
 		return;
 	*ret_skipped = 0;
-	/* The file that fills the disk is beside the trace's folder. */
+	/* The file that fills the disk is next to the trace's folder. */
 	snprintf(ballast, sizeof(ballast), "%s/ballast", kit_dir);
 	fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
@@ -256,7 +256,7 @@ static void test_first_packet(void **state)
 	free(data);
 }
 
-/* Mixed records whose write failed are counted for several processes. */
+/* Mixed records that could not be written are counted for several processes. */
 static void test_mixed_on_a_full_disk(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);

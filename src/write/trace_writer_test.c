@@ -294,7 +294,7 @@ static uint64_t check_lane(const char *name)
 	return records;
 }
 
-/* Checks all user lanes; returns the number of their records and of lanes. */
+/* Checks all user lanes; returns the number of their records, and of lanes. */
 static uint64_t check_lanes(uint32_t *ret_lanes)
 {
 	DIR *d = opendir(kit_dir);
@@ -483,7 +483,7 @@ static void test_mixed_text(void **state)
 	assert_int_equal(kit_send(q, &k, 12, 0), 0);
 	assert_false(kit_exists("user-3-0"));
 	assert_int_equal(kit_send_plain(p, 5, 11, 3 * second, 3 * second), 0);
-	assert_true(kit_exists("user-3-0")); /* the first three records were written already */
+	assert_true(kit_exists("user-3-0")); /* the first three records are already written */
 	assert_int_equal(kit_send_plain(p, 5, 11, second + 5, second + 5), 0);
 	assert_int_equal(wm_writer_close(w), 0);
 	assert_int_equal(check_lane("user-3-0"), 4);

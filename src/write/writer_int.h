@@ -21,7 +21,7 @@
 #include "write/trace_writer.h"
 
 /*
- * Limits of the number of lanes, which tests set to small values. Readers open all files at once.
+ * Limits on the number of lanes, which tests set to small values. Readers open all files at once.
  * The few lanes of mixed streams are not counted.
  */
 struct wm_writer_limits {
@@ -58,7 +58,7 @@ struct wm_producer {
 	uint64_t disk_count;
 };
 
-/* The recorder's own events that wait for a packet. */
+/* The recorder's own events that are waiting for a packet. */
 struct wm_recorder_stream {
 	struct wm_stream_class *stream;
 	struct wm_text records;
@@ -122,8 +122,8 @@ int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, 
 			  struct wm_interned_event *event);
 
 /*
- * Finds or creates a stream class that agrees with the producer's ids; also for all other producers
- * that wait for one.
+ * Finds or creates a stream class that agrees with the producer's ids, and does the same for all
+ * other producers waiting for one.
  */
 int wm_stream_class_place(struct wm_producer *p);
 void wm_stream_class_unplace(struct wm_producer *p); /* the producer has a new id */
@@ -140,7 +140,7 @@ int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, u
 int wm_stream_class_new_lane(struct wm_trace_writer *w, struct wm_stream_class *s,
 			     struct wm_lane_file **ret);
 
-/* Writes the metadata when the file lacks something. */
+/* Writes the metadata when the file is incomplete or out of date. */
 int wm_stream_class_metadata(struct wm_trace_writer *w);
 
 /* --- record.c ------------------------------------------------------ */
@@ -186,7 +186,9 @@ void wm_stream_kernel_destroy(struct wm_kernel_stream *k);
 int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		 uint64_t lost);
 
-/* Reports that trace time has reached `clock`, and writes the records that waited long enough. */
+/*
+ * Reports that trace time has reached `clock`, and writes the records that have waited long enough.
+ */
 int wm_mixed_tick(struct wm_trace_writer *w, uint64_t clock);
 int wm_mixed_flush(struct wm_trace_writer *w);
 void wm_mixed_destroy(struct wm_mixed *m);

@@ -159,7 +159,7 @@ static inline int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t
 	return err;
 }
 
-/* One packet of records without fields at these times. */
+/* Sends one packet of records without fields at these times. */
 static inline int kit_send_plain(struct wm_producer *p, uint16_t id, uint32_t tid, uint64_t begin,
 				 uint64_t end)
 {
@@ -204,8 +204,8 @@ static inline bool kit_has_babeltrace(void)
 
 /*
  * Runs babeltrace2 on the trace after the shell command `before`; returns its standard output,
- * which the caller frees. It must exit with 0. `errors` gets its standard error; when `errors` is
- * NULL it must have printed none.
+ * which the caller frees. It must exit with 0. Its standard error goes to `errors`; when that is
+ * NULL, it must not print any.
  */
 static inline char *kit_babeltrace(const char *before, char **errors)
 {
