@@ -20,6 +20,10 @@ int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 			      struct wm_recorder_kernel **ret, struct wm_diag *diag);
 void wm_recorder_kernel_destroy(struct wm_recorder_kernel *k); /* accepts NULL */
 
+/* Changes the clock, before the pump is forked. Errors as for wm_instance_create(). */
+int wm_recorder_kernel_set_clock(struct wm_recorder_kernel *k, enum wm_clock_kind clock,
+				 struct wm_diag *diag);
+
 /* Removes the instances of killed recorders. (Probes are removed without this.) */
 void wm_recorder_kernel_sweep(void);
 
@@ -59,6 +63,8 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
  */
 int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,
 			       struct wm_diag *diag);
+/* Whether a trigger takes times: then it needs a recording on CLOCK_MONOTONIC. */
+bool wm_recorder_kernel_takes_times(const char *trigger);
 int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *definition,
 				 struct wm_diag *diag);
 int wm_recorder_kernel_stacks(struct wm_recorder_kernel *k, bool of_kernel, struct wm_diag *diag);
@@ -112,8 +118,7 @@ int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_
 int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
 /*
  * Records only a CMD, from its execve(2) on. To be called before the pump is forked; CMD is started
- * with *ret_exec (base/child.h), which belongs to `k`; NULL when the records have no comparable
- * times. 0 or -errno.
+ * with *ret_exec (base/child.h), which belongs to `k`. 0 or -errno.
  */
 int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec);
 /* Starts recording. */

@@ -65,6 +65,9 @@ uint64_t wm_rules_generation(const struct wm_rules *r);
 const char *wm_rules_glob(const struct wm_rules *r, uint32_t i);
 const struct wm_rules_options *wm_rules_options(const struct wm_rules *r);
 
+/* Changes the session's clock; to be called before the rules are written. */
+void wm_rules_set_clock(struct wm_rules *r, enum wm_clock_kind kind);
+
 /* Whether the rules together enable an event. Filters are not evaluated. */
 bool wm_rules_enable(const struct wm_rules *r, const char *provider, const char *name,
 		     uint32_t level);

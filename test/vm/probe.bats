@@ -63,6 +63,17 @@ taken() { # NAME [STATUS]
 	[ "$(grep -c 'synthetic:pgid_time: .* ns = [1-9][0-9]*, id = ' synthetic.fields)" -eq 50 ]
 }
 
+@test "a histogram of times leaves the recording's clock, and keeps the snapshot of its action" {
+	taken clock 3
+	# The kernel would take the clock "global" of its own accord.
+	grep -q '\[mono\]' clock.out
+	grep -q 'sys_enter_getpgid: ' clock.text
+	[ -s clock/kernel/snapshot ]
+	cat refused_trigger.err
+	[ "$(tr '\n' ' ' <refused_trigger.status)" = "2 2 " ]
+	grep -q "the clock 'global' of a trigger would be the clock of all recorded events" refused_trigger.err
+}
+
 @test "uprobes with debug information on that kernel" {
 	taken user 3
 	[ "$(grep -c 'uprobe:calls:tick: .* i = ' user.fields)" -eq 20 ]

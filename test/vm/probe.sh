@@ -36,6 +36,14 @@ take synthetic --synthetic 'pgid_time u64 ns; long id' \
 	--trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid:ts0=common_timestamp' \
 	--trigger 'syscalls:sys_exit_getpgid:hist:keys=common_pid:ns=common_timestamp-$ts0:onmatch(syscalls.sys_enter_getpgid).pgid_time($ns,ret)' \
 	-- ./calls 50
+# A histogram that takes times must not change the recording's clock; its action takes a snapshot.
+take clock --trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid:ts0=common_timestamp.usecs' \
+	--trigger 'syscalls:sys_exit_getpgid:hist:keys=common_pid:us=common_timestamp.usecs-$ts0:onmax($us).snapshot()' \
+	-e syscall:getpgid -- sh -c "cat $T/instances/waymark-*/trace_clock; ./calls 50"
+for trigger in 'hist:keys=common_pid:ts0=common_timestamp:clock=global' 'hist:keys=common_pid:ts0=common_timestamp if nosuch > 1'; do
+	$R -o refused --trigger "syscalls:sys_enter_getpgid:$trigger" -- true 2>>refused_trigger.err
+	echo $? >>refused_trigger.status
+done
 take user -e 'uprobe:./calls:tick(i)' -e 'uretprobe:./calls:tick($retval)' -- ./calls 20
 for name in 'kprobe:vfs_writ' 'kprobe:vfs_write(cuont)' 'kprobe:vfs_write(file->f_flgs)' 'kprobe:vfs_write(file)x' 'kprobe:vfs_write+1' 'eprobe:sched:sched_switch(next_com)'; do
 	$R -o refused -e "$name" -- true 2>>refused.err

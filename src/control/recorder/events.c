@@ -22,7 +22,7 @@
 
 int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_options *o)
 {
-	*e = (struct wm_recorder_events){0};
+	*e = (struct wm_recorder_events){.clock = o->clock_kind};
 	return wm_rules_create(o, &e->rules);
 }
 
@@ -111,7 +111,7 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 
 	if (e->kernel)
 		return 0;
-	err = wm_recorder_kernel_create(wm_clock_best(), e->kernel_bytes, &e->kernel, diag);
+	err = wm_recorder_kernel_create(e->clock, e->kernel_bytes, &e->kernel, diag);
 	if (!err && e->running)
 		wm_recorder_kernel_change(e->kernel);
 	return err;
@@ -239,7 +239,7 @@ static int recorder_events_sample(struct wm_recorder_events *e, const struct wm_
 	int got = 0;
 
 	if (!e->sampling)
-		got = wm_sampling_create(wm_clock_best(), e->cpus, e->nr_cpus, &e->sampling);
+		got = wm_sampling_create(e->clock, e->cpus, e->nr_cpus, &e->sampling);
 	set_rate(&how, def);
 	if (!got)
 		got = wm_sampling_add(e->sampling, def, filter, &how, e->everywhere, diag);
@@ -525,10 +525,27 @@ int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct w
 
 /* --- other facilities ------------------------------------------------------------------------ */
 
+/* Puts the whole recording on a clock, as long as none of it has begun. */
+static int recorder_events_set_clock(struct wm_recorder_events *e, enum wm_clock_kind clock,
+				     struct wm_diag *diag)
+{
+	int err = wm_recorder_kernel_set_clock(e->kernel, clock, diag);
+
+	if (err)
+		return err;
+	e->clock = clock;
+	wm_rules_set_clock(e->rules, clock);
+	if (e->sampling)
+		wm_sampling_set_clock(e->sampling, clock);
+	return 0;
+}
+
 int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag)
 {
 	int err = make_kernel(e, diag);
 
+	if (!err && wm_recorder_kernel_takes_times(text))
+		err = recorder_events_set_clock(e, WM_CLOCK_MONOTONIC, diag);
 	return err ? err : wm_recorder_kernel_trigger(e->kernel, text, diag);
 }
 
@@ -549,5 +566,5 @@ int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct
 void wm_recorder_want_tasks(struct wm_recorder_events *e)
 {
 	if ((e->kernel || e->user_stacks) && !e->sampling)
-		(void)wm_sampling_create(wm_clock_best(), NULL, 0, &e->sampling); /* optional */
+		(void)wm_sampling_create(e->clock, NULL, 0, &e->sampling); /* optional */
 }

@@ -26,7 +26,8 @@ struct wm_recorder_events {
 	void *options[WM_SOURCES_NR]; /* options of the other sources, created by their want() */
 	/* By index of the rule: the name matches kernel events, too. */
 	bool in_kernel[WM_RULES_NR_MAX];
-	bool user_stacks; /* programs' events are recorded with call stacks */
+	enum wm_clock_kind clock; /* of all events of the recording */
+	bool user_stacks;         /* programs' events are recorded with call stacks */
 
 	/* Set by the caller; borrowed. */
 	/* Receives messages about events that are permitted or fetched only in part. */

@@ -36,6 +36,18 @@ int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 	return 0;
 }
 
+int wm_recorder_kernel_set_clock(struct wm_recorder_kernel *k, enum wm_clock_kind clock,
+				 struct wm_diag *diag)
+{
+	int err = k->clock == clock ? 0 : wm_instance_set_clock(k->instance, clock, diag);
+
+	if (!err && k->top && k->clock != clock)
+		err = wm_instance_set_clock(k->top, clock, diag);
+	if (!err)
+		k->clock = clock;
+	return err;
+}
+
 void wm_recorder_kernel_destroy(struct wm_recorder_kernel *k)
 {
 	if (!k)
@@ -442,7 +454,7 @@ int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, 
 
 int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec)
 {
-	int err = k->exec || k->has_other_clock ? 0 : wm_child_exec_create(k->clock, &k->exec);
+	int err = k->exec ? 0 : wm_child_exec_create(k->clock, &k->exec);
 
 	*ret_exec = k->exec;
 	return err;

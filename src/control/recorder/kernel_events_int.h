@@ -45,11 +45,6 @@ struct wm_recorder_kernel {
 	const char **histograms; /* names of files such as "events/sched/sched_switch/hist" */
 	uint32_t nr_histograms;
 	bool has_snapshot; /* a trigger may take a snapshot */
-	/*
-	 * A histogram takes times: the kernel then changes the instance's clock to "global", so
-	 * that its records cannot be compared with the time of an execve.
-	 */
-	bool has_other_clock;
 };
 
 /*

@@ -246,8 +246,7 @@ static int expect(struct wm_recorder_kernel *k, const struct wm_instance_event *
 
 	if (trigger_begins(trigger, "stacktrace"))
 		return expect_kernel_stacks(k, diag);
-	if (trigger_begins(trigger, "snapshot"))
-		k->has_snapshot = true;
+	k->has_snapshot |= trigger_begins(trigger, "snapshot") || strstr(trigger, ".snapshot(");
 	if (trigger_begins(trigger, "hist:")) {
 		more = wm_arena_grow(&k->arena, (void *)k->histograms, k->nr_histograms,
 				     sizeof(*more));
@@ -272,6 +271,54 @@ static int expect(struct wm_recorder_kernel *k, const struct wm_instance_event *
 	return 0;
 }
 
+/*
+ * A histogram that takes times makes the kernel set the instance's clock to the trigger's, which is
+ * "global" when it names none. Its events would no longer be on the recording's clock.
+ */
+#define TIMES      "common_timestamp"
+#define TIMES_HIST "hist:"
+#define TIMES_MONO "clock=mono:"
+
+bool wm_recorder_kernel_takes_times(const char *trigger)
+{
+	return strstr(trigger, TIMES) != NULL;
+}
+
+/* Returns the clock that a trigger names, or NULL. */
+static const char *trigger_clock(const char *trigger)
+{
+	const char *at = strstr(trigger, ":clock=");
+
+	return at ? at + strlen(":clock=") : NULL;
+}
+
+/* Names the clock in a trigger that takes times. Returns the bytes that were inserted, or -errno.
+ */
+static int trigger_put_clock(const struct wm_recorder_kernel *k, const char *text,
+			     struct wm_text *to, struct wm_diag *diag)
+{
+	const char *clock = trigger_clock(text);
+	size_t n = clock ? strcspn(clock, ": ") : 0;
+
+	if (!wm_recorder_kernel_takes_times(text) || !trigger_begins(text, TIMES_HIST)) {
+		trigger_put_names(k, text, to);
+		return to->failed ? -ENOMEM : 0;
+	}
+	if (clock && (n != strlen("mono") || strncmp(clock, "mono", n) != 0))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "the clock '%.*s' of a trigger would be the clock of all "
+				   "recorded events, which cannot be compared with others then: "
+				   "leave it out (it is mono)",
+				   (int)n, clock);
+	wm_text_str(to, TIMES_HIST);
+	if (!clock)
+		wm_text_str(to, TIMES_MONO);
+	trigger_put_names(k, text + strlen(TIMES_HIST), to);
+	if (to->failed)
+		return -ENOMEM;
+	return clock ? 0 : (int)strlen(TIMES_MONO);
+}
+
 int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text, struct wm_diag *diag)
 {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
@@ -279,7 +326,7 @@ int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text, s
 	struct wm_text trigger;
 	const char *rest;
 	uint64_t id;
-	int err;
+	int err, inserted;
 
 	if (!trigger_split(text, system, event, &rest))
 		return wm_diag_set(
@@ -291,13 +338,13 @@ int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text, s
 	if (err)
 		return err;
 	wm_text_init(&trigger);
-	trigger_put_names(k, rest, &trigger);
-	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
-	k->has_other_clock |= !err && strstr(rest, "common_timestamp");
+	inserted = trigger_put_clock(k, rest, &trigger, diag);
+	err = inserted < 0 ? inserted : wm_instance_trigger(k->instance, &e, trigger.data, diag);
 	/* The column is valid in the user's text only if no name was replaced. */
-	if (err && diag && diag->column)
-		diag->column =
-		    strcmp(rest, trigger.data) ? 0 : diag->column + (uint32_t)(rest - text);
+	if (err && inserted >= 0 && diag && diag->column)
+		diag->column = trigger.bytes == strlen(rest) + (size_t)inserted
+				   ? diag->column + (uint32_t)(rest - text) - (uint32_t)inserted
+				   : 0;
 	wm_text_done(&trigger);
 	return err ? err : expect(k, &e, rest, diag);
 }

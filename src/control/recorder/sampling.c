@@ -56,6 +56,11 @@ int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus
 	return 0;
 }
 
+void wm_sampling_set_clock(struct wm_sampling *s, enum wm_clock_kind clock)
+{
+	s->clock = clock;
+}
+
 void wm_sampling_destroy(struct wm_sampling *s)
 {
 	if (!s)

@@ -19,6 +19,8 @@ struct wm_sampling;
 int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus,
 		       struct wm_sampling **ret);
 void wm_sampling_destroy(struct wm_sampling *s); /* accepts NULL */
+/* Changes the clock of the samples' times; to be called before the pump is forked. */
+void wm_sampling_set_clock(struct wm_sampling *s, enum wm_clock_kind clock);
 
 /* How an event is sampled: either `period` or `frequency` is set, and the other is 0. */
 struct wm_sampling_how {

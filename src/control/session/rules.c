@@ -181,6 +181,11 @@ const char *wm_rules_glob(const struct wm_rules *r, uint32_t i)
 	return r->rules[i].given;
 }
 
+void wm_rules_set_clock(struct wm_rules *r, enum wm_clock_kind kind)
+{
+	r->options.clock_kind = kind;
+}
+
 const struct wm_rules_options *wm_rules_options(const struct wm_rules *r)
 {
 	return &r->options;
