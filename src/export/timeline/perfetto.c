@@ -350,7 +350,7 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 {
 	struct wm_perfetto *p = x->own;
 	const struct wm_perfetto_ftrace *f = &p->ftrace[trace][e->type->index];
-	enum wm_perfetto_sampled sampled;
+	enum wm_sampled_how sampled;
 	struct wm_export_file *file;
 	size_t before;
 	int err = 0;
@@ -366,11 +366,11 @@ static int perfetto_event(struct wm_export *x, uint32_t trace, const struct wm_e
 	file = wm_export_pieces_now(&p->pieces);
 	before = file->buffer.bytes;
 	sampled = wm_perfetto_samples_take(p->samples, trace, e->type);
-	if (sampled != WM_PERFETTO_NO_SAMPLE)
+	if (sampled != WM_SAMPLED_NOT)
 		err = perfetto_put_sample(p, trace, e);
 	if (f->event && e->cpu >= 0 && e->ns >= 0)
 		err = err ? err : put_ftrace(p, trace, e, f);
-	else if (sampled != WM_PERFETTO_SAMPLE)
+	else if (sampled != WM_SAMPLED_ONLY)
 		err = err ? err : wm_scene_event(&p->scene, trace, e);
 	wm_export_file_added(file, before);
 	return err ? err : file->err;

@@ -9,8 +9,6 @@
 #include "base/array.h"
 #include "base/pb.h"
 #include "base/table.h"
-#include "kdata/perf_sample.h"
-#include "trace/field_ref.h"
 #include "trace/name_table.h"
 #include "view/writer.h"
 
@@ -61,9 +59,6 @@ enum sent { SENT_FUNCTION = 1, SENT_FILE = 2 };
 struct sequence {
 	uint32_t id;
 	const char *name;
-	struct wm_field_ref ip, chain, period;
-	uint64_t fixed_period;
-	enum wm_perfetto_sampled how;
 	bool begun;
 	struct known known;
 	uint64_t *counts; /* by processor: sum of the periods */
@@ -71,14 +66,14 @@ struct sequence {
 };
 
 struct wm_perfetto_samples {
-	const struct wm_view_places *places;
-	void *names; /* of `places`; NULL: addresses have no names */
+	struct wm_sampled sampled;
 	uint32_t nr_traces;
 	struct sequence **sequences; /* by trace and type; their `id` is 0 when it is no sample */
 	uint32_t *nr_types;
 	struct wm_text interned;
-	uint32_t chain[FRAMES_MAX];
-	struct wm_named_place callers[WM_UNWIND_FRAMES_MAX];
+	struct known *known;        /* of the sample that is being written */
+	uint32_t chain[FRAMES_MAX]; /* its frames */
+	uint32_t nr_chain;
 };
 
 /* --- what is known ---------------------------------------------------------------------- */
@@ -208,72 +203,19 @@ static uint32_t send_stack(struct known *k, const uint32_t *chain, uint32_t nr, 
 	return id + 1;
 }
 
-/* --- chains ------------------------------------------------------------------------------ */
-
-static enum wm_event_mode mode_of_marker(uint64_t marker, enum wm_event_mode otherwise)
+/* Adds a frame to the chain; 0 or -ENOMEM. */
+static int add_place(void *own, const struct wm_named_place *n)
 {
-	switch (marker) {
-	case WM_PERF_CONTEXT_KERNEL:
-		return WM_MODE_KERNEL;
-	case WM_PERF_CONTEXT_USER:
-		return WM_MODE_USER;
-	case WM_PERF_CONTEXT_HV:
-		return WM_MODE_HYPERVISOR;
-	case WM_PERF_CONTEXT_GUEST_KERNEL:
-		return WM_MODE_GUEST_KERNEL;
-	case WM_PERF_CONTEXT_GUEST_USER:
-		return WM_MODE_GUEST_USER;
-	default:
-		return otherwise;
-	}
-}
+	struct wm_perfetto_samples *s = own;
+	uint32_t frame;
 
-/* Adds a frame to the chain; 0, or -errno. */
-static int add_place(struct wm_perfetto_samples *s, struct known *k, uint32_t *nr,
-		     const struct wm_named_place *n)
-{
-	uint32_t frame = *nr < FRAMES_MAX ? send_frame(k, n, &s->interned) : 1;
-
+	if (s->nr_chain == FRAMES_MAX)
+		return 0;
+	frame = send_frame(s->known, n, &s->interned);
 	if (!frame)
 		return -ENOMEM;
-	if (*nr < FRAMES_MAX)
-		s->chain[(*nr)++] = frame;
+	s->chain[s->nr_chain++] = frame;
 	return 0;
-}
-
-static int samples_add_address(struct wm_perfetto_samples *s, struct known *k, uint32_t *nr,
-			       uint32_t trace, const struct wm_event *e, uint64_t address,
-			       enum wm_event_mode mode)
-{
-	struct wm_named_place n = {.address = address};
-	int err = s->names ? s->places->find(s->names, trace, e, address, mode, &n) : 0;
-
-	return err < 0 ? err : add_place(s, k, nr, &n);
-}
-
-/* Makes the chain of an event, innermost frame first. Returns its length, or -errno. */
-static int samples_chain(struct wm_perfetto_samples *s, struct sequence *q, uint32_t trace,
-			 const struct wm_event *e)
-{
-	const struct wm_item *list = q->chain.type ? wm_field_ref_item(&q->chain, e) : NULL;
-	const struct wm_item *ip = wm_field_ref_item(&q->ip, e);
-	enum wm_event_mode mode = e->mode;
-	uint32_t nr = 0;
-	int err = 0, more = 0;
-
-	for (uint32_t i = 1; list && i <= list->count && !err; i++) {
-		if (list[i].u >= WM_PERF_CONTEXT_MAX)
-			mode = mode_of_marker(list[i].u, mode);
-		else
-			err = samples_add_address(s, &q->known, &nr, trace, e, list[i].u, mode);
-	}
-	if (!err && s->names)
-		more = s->places->callers(s->names, trace, e, s->callers);
-	for (int i = 0; i < more && !err; i++)
-		err = add_place(s, &q->known, &nr, &s->callers[i]);
-	if (!err && more >= 0 && !nr && ip)
-		err = samples_add_address(s, &q->known, &nr, trace, e, ip->u, e->mode);
-	return err ? err : more < 0 ? more : (int)nr;
 }
 
 /* --- packets ----------------------------------------------------------------------------- */
@@ -290,19 +232,18 @@ static void put_defaults(const struct sequence *q, struct wm_text *t)
 	wm_pb_end(t, at);
 }
 
-/* Returns the sum of the event's periods on the processor. */
-static uint64_t count_of(struct sequence *q, const struct wm_event *e)
+/* Returns the sum of the event's periods on the processor, with this sample. */
+static uint64_t count_of(struct sequence *q, const struct wm_event *e, uint64_t weight)
 {
-	const struct wm_item *period = q->period.type ? wm_field_ref_item(&q->period, e) : NULL;
 	uint32_t cpu = e->cpu >= 0 && (uint32_t)e->cpu < CPUS_MAX ? (uint32_t)e->cpu : 0;
 
 	if (WM_ARRAY_GROW_ZEROED(q->counts, q->room_counts, (size_t)cpu + 1))
 		return 0;
-	return q->counts[cpu] += period ? period->u : q->fixed_period;
+	return q->counts[cpu] += weight;
 }
 
-static void samples_put_sample(struct sequence *q, const struct wm_event *e, int32_t pid,
-			       int32_t tid, uint32_t stack, struct wm_text *t)
+static void samples_put_sample(const struct wm_event *e, int32_t pid, int32_t tid, uint32_t stack,
+			       uint64_t count, struct wm_text *t)
 {
 	size_t at = wm_pb_begin(t, PERF_SAMPLE);
 
@@ -315,7 +256,7 @@ static void samples_put_sample(struct sequence *q, const struct wm_event *e, int
 	if (stack)
 		wm_pb_u64(t, CALLSTACK_IID, stack);
 	wm_pb_u64(t, CPU_MODE, e->mode);
-	wm_pb_u64(t, TIMEBASE_COUNT, count_of(q, e));
+	wm_pb_u64(t, TIMEBASE_COUNT, count);
 	wm_pb_end(t, at);
 }
 
@@ -336,17 +277,22 @@ int wm_perfetto_samples_put(struct wm_perfetto_samples *s, uint32_t trace, const
 			    uint64_t ns, int32_t pid, int32_t tid, struct wm_text *t)
 {
 	struct sequence *q = sequence_of(s, trace, e->type);
+	uint64_t count;
 	uint32_t stack;
 	size_t at;
-	int nr, err = q->known.stack_table.nr >= STACKS_MAX ? sequence_forget(q) : 0;
+	int err = q->known.stack_table.nr >= STACKS_MAX ? sequence_forget(q) : 0;
 
 	wm_text_cut(&s->interned, 0);
-	nr = err ? err : samples_chain(s, q, trace, e);
-	if (nr < 0)
-		return nr;
-	stack = nr ? send_stack(&q->known, s->chain, (uint32_t)nr, &s->interned) : 0;
-	if ((nr && !stack) || s->interned.failed)
+	s->known = &q->known;
+	s->nr_chain = 0;
+	if (!err)
+		err = wm_sampled_chain(&s->sampled, trace, e, add_place, s);
+	if (err)
+		return err;
+	stack = s->nr_chain ? send_stack(&q->known, s->chain, s->nr_chain, &s->interned) : 0;
+	if ((s->nr_chain && !stack) || s->interned.failed)
 		return -ENOMEM;
+	count = count_of(q, e, wm_sampled_weight(wm_sampled_type(&s->sampled, trace, e->type), e));
 	at = wm_pb_begin(t, TRACE_PACKET);
 	wm_pb_u64(t, TIMESTAMP, ns);
 	wm_pb_u64(t, SEQUENCE_ID, q->id);
@@ -356,85 +302,52 @@ int wm_perfetto_samples_put(struct wm_perfetto_samples *s, uint32_t trace, const
 	q->begun = true;
 	if (s->interned.bytes)
 		wm_pb_string(t, INTERNED_DATA, s->interned.data, s->interned.bytes);
-	samples_put_sample(q, e, pid, tid, stack, t);
+	samples_put_sample(e, pid, tid, stack, count, t);
 	wm_pb_end(t, at);
 	return t->failed ? -ENOMEM : 0;
 }
 
 /* --- types ------------------------------------------------------------------------------ */
 
-/* Whether the samples' fields are only what the chain is made of. */
-static bool has_only_chain(const struct wm_type *fields)
+/* Begins a sequence for each type of samples of the next trace. */
+static int samples_bind(struct wm_perfetto_samples *s, const struct wm_trace *t, uint32_t *next_id)
 {
-	static const char *const parts[] = {"callchain", "regs_user", "stack_user"};
+	uint32_t trace = s->nr_traces;
+	struct sequence *all = calloc(t->nr_types + 1, sizeof(*all));
+	int err = 0;
 
-	for (uint32_t i = 0; fields && i < fields->nr_members; i++) {
-		const char *name = fields->members[i].name;
-		bool found = false;
-
-		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
-			found |= name && strstr(name, parts[k]);
-		if (!found)
-			return false;
+	if (!all)
+		return -ENOMEM;
+	s->sequences[trace] = all;
+	s->nr_types[trace] = t->nr_types;
+	s->nr_traces++;
+	for (uint32_t k = 0; k < t->nr_types && !err; k++) {
+		if (wm_sampled_type(&s->sampled, trace, t->types[k])->how == WM_SAMPLED_NOT)
+			continue;
+		all[k].name = t->types[k]->name;
+		all[k].id = (*next_id)++;
+		err = known_init(&all[k].known);
 	}
-	return true;
-}
-
-static bool is_address(const struct wm_type *t)
-{
-	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED;
-}
-
-static int samples_bind(struct sequence *q, const struct wm_event_type *t, uint32_t *next_id)
-{
-	if (t->meta || !wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &q->ip) ||
-	    !is_address(q->ip.type))
-		return 0;
-	if (wm_field_ref_find(t, "callchain", &q->chain) &&
-	    (q->chain.type->kind != WM_TYPE_LIST || !is_address(q->chain.type->element.type)))
-		q->chain = (struct wm_field_ref){0};
-	if (wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "period", &q->period) &&
-	    !is_address(q->period.type))
-		q->period = (struct wm_field_ref){0};
-	q->fixed_period = t->period ? t->period : 1;
-	q->how =
-	    has_only_chain(t->parts[WM_PART_FIELDS]) ? WM_PERFETTO_SAMPLE : WM_PERFETTO_SAMPLE_TOO;
-	q->name = t->name;
-	q->id = (*next_id)++;
-	return known_init(&q->known);
+	return err;
 }
 
 int wm_perfetto_samples_create(const struct wm_export *x, uint32_t first_sequence,
 			       struct wm_perfetto_samples **ret)
 {
 	struct wm_perfetto_samples *s = calloc(1, sizeof(*s));
-	uint32_t next = first_sequence;
-	int err = 0;
+	int err;
 
 	*ret = s;
 	if (!s)
 		return -ENOMEM;
 	wm_text_init(&s->interned);
+	err = wm_sampled_init(&s->sampled, x);
 	s->sequences = calloc(x->nr_traces + 1, sizeof(*s->sequences));
 	s->nr_types = calloc(x->nr_traces + 1, sizeof(*s->nr_types));
 	if (!s->sequences || !s->nr_types)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < x->nr_traces && !err; i++) {
-		const struct wm_trace *t = x->traces[i];
-
-		s->sequences[i] = calloc(t->nr_types + 1, sizeof(**s->sequences));
-		if (!s->sequences[i])
-			return -ENOMEM;
-		s->nr_traces = i + 1;
-		s->nr_types[i] = t->nr_types;
-		for (uint32_t k = 0; k < t->nr_types && !err; k++)
-			err = samples_bind(&s->sequences[i][k], t->types[k], &next);
-	}
-	s->places = x->options.places;
-	if (!err && s->places && next != first_sequence) {
-		s->names = s->places->open(s->places->data);
-		err = s->names ? 0 : -ENOMEM;
-	}
+	for (uint32_t i = 0; i < x->nr_traces && !err; i++)
+		err = samples_bind(s, x->traces[i], &first_sequence);
 	return err;
 }
 
@@ -452,16 +365,15 @@ void wm_perfetto_samples_destroy(struct wm_perfetto_samples *s)
 	}
 	free(s->sequences);
 	free(s->nr_types);
-	if (s->names)
-		s->places->close(s->names);
+	wm_sampled_done(&s->sampled);
 	wm_text_done(&s->interned);
 	free(s);
 }
 
-enum wm_perfetto_sampled wm_perfetto_samples_take(const struct wm_perfetto_samples *s,
-						  uint32_t trace, const struct wm_event_type *t)
+enum wm_sampled_how wm_perfetto_samples_take(const struct wm_perfetto_samples *s, uint32_t trace,
+					     const struct wm_event_type *t)
 {
-	return sequence_of(s, trace, t)->how;
+	return wm_sampled_type(&s->sampled, trace, t)->how;
 }
 
 void wm_perfetto_samples_again(struct wm_perfetto_samples *s)

@@ -10,7 +10,7 @@
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_SAMPLES_H
 #define WM_EXPORT_TIMELINE_PERFETTO_SAMPLES_H
 
-#include "export/export.h"
+#include "export/timeline/sampled.h"
 
 struct wm_perfetto_samples;
 
@@ -19,14 +19,8 @@ int wm_perfetto_samples_create(const struct wm_export *x, uint32_t first_sequenc
 			       struct wm_perfetto_samples **ret);
 void wm_perfetto_samples_destroy(struct wm_perfetto_samples *s); /* accepts NULL */
 
-/* What becomes of the events of a type. */
-enum wm_perfetto_sampled {
-	WM_PERFETTO_NO_SAMPLE,
-	WM_PERFETTO_SAMPLE,     /* a sample has everything but numbers of registers and memory */
-	WM_PERFETTO_SAMPLE_TOO, /* a sample, and an event with its values */
-};
-enum wm_perfetto_sampled wm_perfetto_samples_take(const struct wm_perfetto_samples *s,
-						  uint32_t trace, const struct wm_event_type *t);
+enum wm_sampled_how wm_perfetto_samples_take(const struct wm_perfetto_samples *s, uint32_t trace,
+					     const struct wm_event_type *t);
 
 /*
  * Appends the packet of a sample. `ns` is the time for the output, `pid` and `tid` are the task's.
