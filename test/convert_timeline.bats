@@ -105,7 +105,7 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	[[ $output == *"the tracer lost 728 events"* ]]
 }
 
-@test "samples are Perfetto's samples, with the names of functions" {
+@test "samples are Perfetto's and Chrome's samples, with the names of functions" {
 	cat >deep.c <<-'END'
 	static volatile unsigned sink;
 	__attribute__((noinline)) void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
@@ -124,6 +124,30 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	done
 	grep -q 'str: ".*/deep"' decoded
 	grep -q 'name: "sw:cpu-clock"' decoded
+	waymark convert t out.json
+	python3 "$check" chrome wanted.jsonl out.json
+	python3 - <<-'END'
+		import json
+		trace = json.load(open("out.json"))
+		frames = trace["stackFrames"]
+		def chain(number):
+		    while number:
+		        yield frames[number]["name"]
+		        number = frames[number].get("parent")
+		chains = [list(chain(s["sf"])) for s in trace["samples"] if s["name"] == "sw:cpu-clock"]
+		assert any(c[:3] == ["spin", "outer", "main"] for c in chains), chains[:5]
+		assert any(f["name"] == "spin" and f["category"].endswith("/deep") for f in frames.values())
+		assert all(s["weight"] == 250000 for s in trace["samples"] if s["name"] == "sw:cpu-clock")
+	END
+}
+
+@test "each piece of Chrome's format has the frames that its samples refer to" {
+	need_corpus
+	trace=$WAYMARK_CORPUS/perf.data/quipper/perf.data.callgraph-3.4
+	waymark print --format=jsonl "$trace" >wanted.jsonl
+	waymark convert --split-size 64K "$trace" out.json
+	[ -e out.6.json ]
+	python3 "$check" chrome wanted.jsonl out.*.json
 }
 
 @test "a damaged trace gives its good part, status 5, and what is missing" {

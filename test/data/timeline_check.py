@@ -112,7 +112,7 @@ def from_jsonl(path, ftrace):
             yield from numbers
             if numbers and all_of_it:
                 continue
-        if ftrace and "ip" in e.get("common", {}):
+        if "ip" in e.get("common", {}):
             tid = e.get("tid", e["common"].get("tid"))
             yield json.dumps([e["time_ns"], "sample", e["name"], None if tid == -1 else tid])
             # Contexts of waymark's own samples are beside the common fields in JSONL.
@@ -131,6 +131,17 @@ def from_jsonl(path, ftrace):
             yield key(ns, fields, e.get("common"), e.get("context"), e.get("message"))
 
 
+def chrome_sample(sample, time_ns, frames):
+    """A sample; its frames have names and callers. Rows of processors are no threads."""
+    frame = sample["sf"]
+    while frame:
+        assert frames[frame]["name"], frame
+        frame = frames[frame].get("parent")
+    assert isinstance(sample["pid"], int) and isinstance(sample["weight"], int), sample
+    tid = sample["tid"]
+    return json.dumps([time_ns, "sample", sample["name"], tid if tid < 10000000 else None])
+
+
 def refuse(constant):
     raise ValueError(f"{constant} is no JSON")
 
@@ -145,6 +156,8 @@ def from_chrome(path):
         assert n == int(n)
         return base + int(n)
 
+    for sample in trace.get("samples", []):
+        yield chrome_sample(sample, ns(sample["ts"]), trace["stackFrames"])
     for e in trace["traceEvents"]:
         args, phase = e["args"], e["ph"]
         if phase == "M" or e["pid"] == 10000002:

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "export/pieces_int.h"
+#include "export/timeline/chrome_samples.h"
 #include "export/timeline/chrome_values.h"
 #include "export/timeline/scene.h"
 #include "view/value_text.h"
@@ -31,6 +32,7 @@ struct chrome {
 	struct wm_export_pieces pieces;
 	struct wm_scene scene;
 	struct wm_chrome_values values;
+	struct wm_chrome_samples samples;
 	struct wm_diag *diag;
 	int64_t base_ns; /* the time written as ts 0; WM_TIME_NONE: nothing written yet */
 	int64_t last_ns; /* time of the last event, used for events without a time */
@@ -81,19 +83,24 @@ static void chrome_put_string(struct wm_pen *p, const char *key, const char *tex
 /*
  * Writes the difference of two times, which may need 65 bits, in microseconds with three decimals.
  */
-static void put_us(struct wm_pen *p, const char *key, int64_t from_ns, int64_t ns)
+static void put_difference(struct wm_pen *p, int64_t from_ns, int64_t ns)
 {
 	uint64_t n =
 	    ns < from_ns ? (uint64_t)from_ns - (uint64_t)ns : (uint64_t)ns - (uint64_t)from_ns;
 	uint32_t rest = (uint32_t)(n % 1000);
 
-	put_key(p, key);
 	if (ns < from_ns)
 		wm_pen_char(p, '-');
 	p->at = wm_digits_u64(p->at, n / 1000);
 	wm_pen_char(p, '.');
 	wm_pen_char(p, (char)('0' + rest / 100));
 	p->at = wm_digits_pair(p->at, rest % 100);
+}
+
+static void put_us(struct wm_pen *p, const char *key, int64_t from_ns, int64_t ns)
+{
+	put_key(p, key);
+	put_difference(p, from_ns, ns);
 }
 
 static void put_ts(struct chrome *c, struct wm_pen *p, int64_t ns)
@@ -368,6 +375,25 @@ static int chrome_on_number(void *own, const struct wm_scene_number *n)
 static const struct wm_scene_ops scene_ops = {chrome_on_values, on_row, chrome_on_point,
 					      chrome_on_bar, chrome_on_number};
 
+/* --- samples ------------------------------------------------------------------------------ */
+
+/* Adds a sample, after the names of its thread and process. */
+static int chrome_add_sample(struct chrome *c, uint32_t trace, const struct wm_event *e)
+{
+	struct wm_chrome_sample where;
+	struct wm_scene_row row;
+	char us[48];
+	struct wm_pen p = {.at = us};
+	int err = wm_scene_learn(&c->scene, trace, e, &row);
+
+	if (err)
+		return err;
+	put_difference(&p, c->base_ns, e->ns == WM_TIME_NONE ? c->last_ns : e->ns);
+	where = (struct wm_chrome_sample){chrome_pid_of(&row), chrome_tid_of(&row), us,
+					  (size_t)(p.at - us)};
+	return wm_chrome_samples_add(&c->samples, trace, e, &where);
+}
+
 /* --- pieces ---------------------------------------------------------------------------------- */
 
 static void put_traces(struct wm_text *t, const struct wm_export *x)
@@ -408,17 +434,34 @@ static void chrome_begin_piece(struct chrome *c)
 	c->any = false;
 }
 
-static void end_piece(struct chrome *c)
+static int end_piece(struct chrome *c)
 {
-	wm_export_file_write(wm_export_pieces_now(&c->pieces), "\n]}\n", 4);
+	struct wm_export_file *f = wm_export_pieces_now(&c->pieces);
+	size_t before = f->buffer.bytes;
+	int err;
+
+	wm_text_str(&f->buffer, "\n]");
+	err = wm_chrome_samples_end(&c->samples, &f->buffer);
+	wm_text_str(&f->buffer, "}\n");
+	wm_export_file_added(f, before);
+	return err;
+}
+
+/* Whether the file with the samples that follow its events has reached the limit. */
+static bool chrome_is_full(const struct chrome *c)
+{
+	const struct wm_export_pieces *p = &c->pieces;
+
+	return p->limit &&
+	       wm_export_pieces_now(p)->bytes + wm_chrome_samples_bytes(&c->samples) >= p->limit;
 }
 
 static int chrome_next_piece(struct chrome *c)
 {
-	int err;
+	int err = end_piece(c);
 
-	end_piece(c);
-	err = wm_export_pieces_next(&c->pieces, c->diag);
+	if (!err)
+		err = wm_export_pieces_next(&c->pieces, c->diag);
 	if (err)
 		return err;
 	wm_scene_forget_rows(&c->scene);
@@ -443,6 +486,8 @@ static int chrome_open(struct wm_export *x, struct wm_diag *diag)
 	wm_chrome_values_init(&c->values);
 	err = wm_scene_init(&c->scene, x, &scene_ops, c);
 	if (!err)
+		err = wm_chrome_samples_init(&c->samples, x);
+	if (!err)
 		err = wm_export_pieces_create(&c->pieces, x->options.path, x->options.force, limit,
 					      diag);
 	return err;
@@ -452,6 +497,7 @@ static int chrome_event(struct wm_export *x, uint32_t trace, const struct wm_eve
 {
 	struct chrome *c = x->own;
 	struct wm_export_file *f;
+	enum wm_sampled_how how;
 	size_t before;
 	int err = 0;
 
@@ -459,7 +505,7 @@ static int chrome_event(struct wm_export *x, uint32_t trace, const struct wm_eve
 		c->base_ns = c->last_ns = e->ns == WM_TIME_NONE ? 0 : e->ns;
 		chrome_begin_piece(c);
 	}
-	if (wm_export_pieces_full(&c->pieces))
+	if (chrome_is_full(c))
 		err = chrome_next_piece(c);
 	if (err)
 		return err;
@@ -467,7 +513,11 @@ static int chrome_event(struct wm_export *x, uint32_t trace, const struct wm_eve
 		c->last_ns = e->ns;
 	f = wm_export_pieces_now(&c->pieces);
 	before = f->buffer.bytes;
-	err = wm_scene_event(&c->scene, trace, e);
+	how = wm_sampled_type(&c->samples.sampled, trace, e->type)->how;
+	if (how != WM_SAMPLED_NOT)
+		err = chrome_add_sample(c, trace, e);
+	if (!err && how != WM_SAMPLED_ONLY)
+		err = wm_scene_event(&c->scene, trace, e);
 	wm_export_file_added(f, before);
 	return err ? err : f->err;
 }
@@ -483,7 +533,8 @@ static int chrome_finish(struct chrome *c)
 	before = f->buffer.bytes;
 	err = wm_scene_finish(&c->scene);
 	wm_export_file_added(f, before);
-	end_piece(c);
+	if (!err)
+		err = end_piece(c);
 	if (!err)
 		err = wm_export_pieces_publish(&c->pieces, c->diag);
 	return err;
@@ -503,6 +554,7 @@ static int chrome_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 	wm_export_pieces_done(&c->pieces);
 	wm_scene_done(&c->scene);
 	wm_chrome_values_done(&c->values);
+	wm_chrome_samples_done(&c->samples);
 	free(c);
 	return err;
 }
