@@ -2,7 +2,7 @@
 /*
  * claim_int.h - finds parts of a file that no reader decoded. Readers claim the byte ranges that
  * they understood; nonzero bytes in the other ranges are reported as faults, because an undamaged
- * file has only padding there. Short gaps are ignored: a writer may leave remains of its memory in
+ * file has only padding there. Short gaps are ignored: a writer may leave remnants of its memory in
  * padding.
  */
 #ifndef WM_READ_CLAIM_INT_H
@@ -32,8 +32,8 @@ struct wm_claims_of {
 	uint64_t bytes;
 	uint64_t least; /* gaps of fewer bytes are ignored */
 	/*
-	 * Called for a gap that has `left` bytes from `offset` on: returns how many of them belong
-	 * to a known part, 0 when they do not. May be NULL.
+	 * Called for a gap of `left` bytes starting at `offset`: returns how many of them belong to
+	 * a known part, 0 when none do. May be NULL.
 	 */
 	uint64_t (*known)(const void *data, uint64_t offset, uint64_t left);
 	const void *data;

@@ -3,8 +3,8 @@
  * ctf.h - reads CTF 1.8 and CTF 2: one trace, or a folder with a tree of them.
  *
  * Exporters may also ask what an open CTF trace consists of: its folders, each one CTF trace, with
- * the tree of its metadata (ctf_tree.h) and its stream classes. The answers belong to the reader
- * and live as long as the trace.
+ * their metadata trees (ctf_tree.h) and stream classes. The answers belong to the reader and live
+ * as long as the trace.
  */
 #ifndef WM_READ_CTF_H
 #define WM_READ_CTF_H
@@ -43,18 +43,18 @@ int wm_ctf_each_metadata(const char *path,
 
 /* --- the parts of a trace whose ops are wm_ctf_ops (outline.c) ------------------ */
 
-/* The i-th folder; NULL past the last. */
+/* Returns the i-th folder; NULL past the last. */
 const struct wm_ctf_folder *wm_ctf_folder_at(const struct wm_trace *t, uint32_t i);
 const struct wm_ctf_folder *wm_ctf_folder_of(const struct wm_stream *s);
 
 const char *wm_ctf_folder_name(const struct wm_ctf_folder *f); /* "": the trace's path itself */
 const struct wm_ctf_metadata *wm_ctf_folder_metadata(const struct wm_ctf_folder *f); /* or NULL */
 
-/* The i-th stream class of a folder; NULL past the last. */
+/* Returns the i-th stream class of a folder; NULL past the last. */
 const struct wm_ctf_stream_plan *wm_ctf_class_at(const struct wm_ctf_folder *f, uint32_t i);
 const struct wm_ctf_stream_plan *wm_ctf_class_of(const struct wm_stream *s);
 
-/* The packet's times in ticks of its clock; false: not known. */
+/* Returns the packet's times in ticks of its clock; false: not known. */
 bool wm_ctf_packet_ticks(const struct wm_trace *t, const struct wm_packet *p, uint64_t *ret_begin,
 			 uint64_t *ret_end);
 
@@ -64,7 +64,7 @@ const struct wm_trace_clock *wm_ctf_class_clock(const struct wm_ctf_stream_plan 
 const char *wm_ctf_class_clock_id(const struct wm_ctf_stream_plan *c);
 /* The types of PACKET_CONTEXT and STREAM_CONTEXT; NULL: none. */
 const struct wm_type *wm_ctf_class_part(const struct wm_ctf_stream_plan *c, enum wm_part part);
-/* The i-th event by id, and the id; NULL past the last. */
+/* Returns the i-th event by id, and the id; NULL past the last. */
 const struct wm_event_type *wm_ctf_class_event(const struct wm_ctf_stream_plan *c, uint32_t i,
 					       uint64_t *ret_id);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf_tree.h - the metadata of a CTF trace as a tree: types, stream classes, event classes, clocks,
- * environment. The reader builds it from CTF 1.8 or CTF 2, and the exporter of CTF reads it.
+ * environment. The reader builds it from CTF 1.8 or CTF 2, and the CTF exporter reads it.
  *
  * Types are shared: an alias used a hundred times is one node, so the "tree" is really a graph
  * without cycles. Types are nested at most WM_CTF_DEPTH_MAX levels deep.
  *
- * Ownership: everything is in the arena of the metadata. Strings are NUL-terminated and contain no
- * other NUL.
+ * Ownership: everything is in the metadata's arena. Strings are NUL-terminated and contain no other
+ * NUL.
  */
 #ifndef WM_READ_CTF_TREE_H
 #define WM_READ_CTF_TREE_H
@@ -19,17 +19,17 @@
 #include "base/arena.h"
 #include "trace/ctf_words.h"
 
-#define WM_CTF_METADATA_MAX (64u << 20)  /* limit of bytes of a metadata file */
-#define WM_CTF_MEMORY_MAX   (512u << 20) /* limit of bytes of its tree */
-#define WM_CTF_DEPTH_MAX    300u         /* limit of nested types */
-#define WM_CTF_WALK_MAX     (1u << 22)   /* limit of fields in all scopes, aliases expanded */
-#define WM_CTF_TEXT_MAX     65536u       /* limit of bytes of a string or name */
-#define WM_CTF_MEMBERS_MAX  65536u       /* limit of members of a structure or variant */
+#define WM_CTF_METADATA_MAX (64u << 20)  /* maximum bytes of a metadata file */
+#define WM_CTF_MEMORY_MAX   (512u << 20) /* maximum bytes of its tree */
+#define WM_CTF_DEPTH_MAX    300u         /* maximum depth of nested types */
+#define WM_CTF_WALK_MAX     (1u << 22)   /* maximum fields in all scopes, aliases expanded */
+#define WM_CTF_TEXT_MAX     65536u       /* maximum bytes of a string or name */
+#define WM_CTF_MEMBERS_MAX  65536u       /* maximum members of a structure or variant */
 #define WM_CTF_CLOCKS_MAX   256u
 #define WM_CTF_ENV_MAX      4096u
-#define WM_CTF_LABELS_MAX   65536u     /* limit of labels of an enumeration */
-#define WM_CTF_LENGTH_MAX   (1u << 28) /* limit of elements of a fixed-length array */
-#define WM_CTF_BITS_MAX     65528u     /* limit of bits of an integer */
+#define WM_CTF_LABELS_MAX   65536u     /* maximum labels of an enumeration */
+#define WM_CTF_LENGTH_MAX   (1u << 28) /* maximum elements of a fixed-length array */
+#define WM_CTF_BITS_MAX     65528u     /* maximum bits of an integer */
 #define WM_CTF_WARNINGS_MAX 1000u      /* further ones are dropped */
 
 enum wm_ctf_kind {
@@ -81,9 +81,9 @@ struct wm_type;
 
 struct wm_ctf_member {
 	const char *name; /* in CTF 1.8 without one leading underscore */
-	const char *raw;  /* the name as it is in the metadata */
+	const char *raw;  /* the name as written in the metadata */
 	struct wm_ctf_type *type;
-	/* VARIANT and OPTIONAL of CTF 2: selector values that choose the option. */
+	/* VARIANT and OPTIONAL in CTF 2: selector values that choose this option. */
 	uint32_t nr_ranges;
 	const struct wm_ctf_range *ranges;
 };
@@ -109,11 +109,11 @@ struct wm_ctf_type {
 	bool is_signed;    /* integer, varint, enum */
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
 	bool is_flags;     /* CTF 2 bit map: labels name ranges of bits */
-	bool reversed;     /* CTF 2: its bits are not in the order that is usual for `order` */
+	bool reversed;     /* CTF 2: its bits are not in the usual order for `order` */
 	uint8_t encoding;  /* enum wm_ctf_encoding of a string */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
-	bool is_bare;      /* the file declares numbers, and the alias blob or is_bool */
+	bool is_bare;      /* declared as numbers; `blob` or `is_bool` is from the alias */
 	uint8_t base;      /* integer: base of its text, 2, 8, 10 or 16 */
 	uint16_t bits;     /* integer, float, enum */
 	uint32_t align;    /* in bits, a power of two, >= 1; the largest of its parts */
@@ -130,8 +130,8 @@ struct wm_ctf_type {
 	struct wm_ctf_label *labels;
 	uint32_t line, column;    /* position of its declaration */
 	struct wm_ctf_type *next; /* list of all types of the metadata */
-	uint16_t depth;           /* number of levels of nested types */
-	/* the type that readers show, made by item_type.c on demand; or NULL */
+	uint16_t depth;           /* depth of nested types */
+	/* the type that readers show, made on demand by item_type.c; or NULL */
 	const struct wm_type *shape;
 };
 
@@ -167,7 +167,7 @@ struct wm_ctf_event {
 	uint32_t line;
 };
 
-/* What violates the specification and changes no value. */
+/* A violation of the specification that changes no value. */
 struct wm_ctf_warning {
 	int64_t offset; /* -1: unknown */
 	uint32_t line;
@@ -178,9 +178,9 @@ struct wm_ctf_metadata {
 	struct wm_arena arena;
 	uint32_t major, minor;
 	uint8_t order; /* byte order of NATIVE types */
-	bool has_uuid; /* of the trace; in CTF 2, of the metadata */
+	bool has_uuid; /* the trace's; in CTF 2, the metadata's */
 	unsigned char uuid[16];
-	const char *trace_uid;             /* CTF 2: of the trace; or NULL */
+	const char *trace_uid;             /* CTF 2: the trace's; or NULL */
 	struct wm_ctf_type *packet_header; /* NULL when absent */
 	uint32_t nr_env, nr_clocks, nr_streams, nr_events;
 	struct wm_ctf_pair *env;
@@ -192,7 +192,10 @@ struct wm_ctf_metadata {
 	struct wm_ctf_warning *warnings;
 };
 
-/* In CTF 1.8 the first names of a path are its scope. Returns the number of these names. */
+/*
+ * Finds the scope of a reference, which in CTF 1.8 is given by the first names of its path. Returns
+ * the number of these names.
+ */
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);
 
 /* Returns whether a member of a scope's structure is part of the converted structure. */

@@ -36,7 +36,7 @@ struct wm_growing;
 struct wm_growing_totals {
 	uint64_t events;     /* events returned */
 	uint64_t late;       /* late events, included in `events` */
-	uint64_t skipped;    /* events that the caller had not read before the next look */
+	uint64_t skipped;    /* events that the caller had not read by the next look */
 	uint64_t lost;       /* events lost, from the packets' counters */
 	uint64_t freed;      /* bytes of holes punched in the files */
 	uint64_t nr_renewed; /* number of renewals */
@@ -46,7 +46,7 @@ struct wm_growing_totals {
 int wm_growing_open(const char *dir, bool give_back, struct wm_growing **ret, struct wm_diag *diag);
 void wm_growing_close(struct wm_growing *g); /* accepts NULL */
 
-/* The trace as of the last look. */
+/* Returns the trace as of the last look. */
 struct wm_trace *wm_growing_trace(const struct wm_growing *g);
 
 /*

@@ -11,8 +11,8 @@
 #include "trace/reader.h"
 
 /*
- * Makes the structure of these fields. Those that `print` shows in hexadecimal get this base, too.
- * 0 or -ENOMEM.
+ * Creates the structure type for these fields. Fields that `print` shows in hexadecimal are
+ * hexadecimal here, too. 0 or -ENOMEM.
  */
 int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
 		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret);

@@ -72,8 +72,8 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 }
 
 /*
- * Completes an error message: it always names a file and an offset, here the path of the trace and
- * 0 unless the format set them.
+ * Completes an error message, which always names a file and an offset: the trace's path and 0
+ * unless the format set them.
  */
 static int read_open_refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
 {

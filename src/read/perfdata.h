@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.h - reads the output of `perf record`: file form, pipe form and
- * folders, compressed or not, of any kernel and byte order.
+ * perfdata.h - reads the output of `perf record`: file form, pipe form and folders, compressed or
+ * not, from any kernel and in any byte order.
  *
- * Samples are events with the names that perf gives them; their parts are items
- * of WM_PART_STREAM_CONTEXT (ip, pid, tid, callchain...). The kernel's other
- * records are events "perf:mmap2", "perf:comm" etc., marked meta. Counts of
- * `perf stat record` are events named after the event counted.
+ * Samples are events with the names that perf gives them; their parts are items of
+ * WM_PART_STREAM_CONTEXT (ip, pid, tid, callchain...). The kernel's other records are events
+ * "perf:mmap2", "perf:comm" etc., marked meta. Counts from `perf stat record` are events named
+ * after the event counted.
  */
 #ifndef WM_READ_PERFDATA_H
 #define WM_READ_PERFDATA_H
@@ -52,7 +52,7 @@ enum wm_pd_user {
 	WM_PD_BPF_METADATA = 84,
 };
 
-/* Bits of the header, and numbers of FEATURE records. */
+/* Bits in the header, and the numbers of FEATURE records. */
 enum wm_pd_feature {
 	WM_PD_HAS_TRACING_DATA = 1,
 	WM_PD_HAS_BUILD_ID = 2,
@@ -89,9 +89,9 @@ enum wm_pd_feature {
 };
 
 /*
- * The plan for samples whose parts are words at constant offsets, optionally
- * followed by raw data (fixed_sample.h). `bytes` is 0 when the attr's samples
- * are not of this kind. Offsets are from the record's start; 0: none.
+ * The plan for samples whose parts are words at constant offsets, optionally followed by raw data
+ * (fixed_sample.h). `bytes` is 0 when the attr's samples do not have this form. Offsets are from
+ * the record's start; 0: none.
  */
 struct wm_pd_flat {
 	uint16_t bytes; /* minimum size of a record */
@@ -125,17 +125,17 @@ struct wm_pd_attr {
 	uint8_t nr_parts, parts[WM_PD_PARTS_MAX];
 };
 
-/* An id of the file's events, and its attr. Id 0 means none and is never kept. */
+/* The id of an event in the file, and its attr. Id 0 means none and is never stored. */
 struct wm_pd_id {
 	uint64_t id;
 	uint32_t attr;
 };
 
-/* A counter that is read with samples. */
+/* A counter that is read along with samples. */
 struct wm_pd_counter {
 	uint64_t id;
 	uint32_t tid, attr; /* `tid` is 0 unless it counts per thread */
-	/* For the index: its last value, and number of the last packet in which it occurs. */
+	/* For the index: its last value, and the number of the last packet in which it occurs. */
 	uint64_t value, packet;
 };
 
@@ -172,8 +172,7 @@ struct wm_pd_round {
 };
 
 /*
- * Bytes of a section or record body, read with bounds checks; reading past the
- * end sets `failed`.
+ * Bytes of a section or record body, read with bounds checks; reading past the end sets `failed`.
  */
 struct wm_pd_bytes {
 	const unsigned char *at, *end;
@@ -190,7 +189,8 @@ struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
 	/*
-	 * offset of the time, if equal in samples of all attrs; 0: it differs, or samples have none
+	 * offset of the time, if the same in samples of all attrs; 0: it differs, or samples have
+	 * none
 	 */
 	uint16_t time_at;
 	uint32_t nr_attrs, room_ids;

@@ -120,7 +120,7 @@ struct wm_td {
 	uint32_t nr_buffers, nr_cpus;
 	struct wm_td_buffer *buffers;
 	struct wm_td_cpu *cpus;
-	uint32_t cpu_count; /* version 6: number of pairs of offset and size */
+	uint32_t cpu_count; /* version 6: number of offset and size pairs */
 	/* Version 6: start and end of each part; version 7: offset of its section. 0: none. */
 	uint64_t part_at[WM_TD_NR_PARTS], part_end[WM_TD_NR_PARTS];
 	uint32_t nr_kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ftrace.c - entry points of the reader of ftrace's text, and its packet reader. */
+/* ftrace.c - entry points of the ftrace text reader, and its packet reader. */
 #include "read/ftrace/ftrace.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ static int reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	return err;
 }
 
-/* Takes the line at r->at, without its end; false: no more. */
+/* Takes the line at r->at, without its line ending; false: no more. */
 static bool ftrace_take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
 {
 	const char *at = r->data + r->at, *end;
@@ -193,7 +193,10 @@ static void ftrace_put_text(struct wm_batch *b, const struct wm_member *m,
 	i->count = nul ? (uint32_t)(nul - text->at) : text->bytes;
 }
 
-/* Adds the item of a field; "" or 0 if the line lacks the field, or has it in another order. */
+/*
+ * Adds a field's item; its value is "" or 0 if the line lacks the field, or has its fields in
+ * another order.
+ */
 static void ftrace_put_field(struct wm_batch *b, const struct wm_member *m,
 			     const struct wm_ft_text *text, uint32_t *at)
 {

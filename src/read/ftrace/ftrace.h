@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace.h - reads the text of ftrace: a copy of the kernel's `trace` file,
- * output of `trace_pipe`, or lines of trace-cmd report.
+ * ftrace.h - reads ftrace's text output: a copy of the kernel's `trace` file, output of
+ * `trace_pipe`, or lines of trace-cmd report.
  *
- * Events have the names that the text gives them, without their system. Name
- * and flags of the task are items of WM_PART_STREAM_CONTEXT. KEY=VALUE pairs
- * in an event's text are its fields, as in the first line of that event type;
- * an event without pairs has a field `text`.
+ * Events have the names that the text gives them, without their system. The task's name and flags
+ * are items of WM_PART_STREAM_CONTEXT. KEY=VALUE pairs in an event's text are its fields, as found
+ * in the first line of that event type; an event without pairs has a field `text`.
  */
 #ifndef WM_READ_FTRACE_FTRACE_H
 #define WM_READ_FTRACE_FTRACE_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace_int.h - declarations shared by the files of the reader of
- * ftrace's text.
+ * ftrace_int.h - declarations shared by the files of the ftrace text reader.
  *
  *   line.c    parses a line
  *   index.c   one walk over all lines: packets, event types, losses
@@ -14,7 +13,7 @@
 
 #include "trace/reader.h"
 
-#define WM_FT_LINE_MAX     (64u << 10) /* limit of the size of an event with all its lines */
+#define WM_FT_LINE_MAX     (64u << 10) /* maximum size of an event with all its lines */
 #define WM_FT_TYPES_MAX    4096u
 #define WM_FT_FIELDS_MAX   64u
 #define WM_FT_PACKET_BYTES (256u << 10)
@@ -41,7 +40,7 @@ struct wm_ft_line {
 	uint64_t lost; /* UINT64_MAX: unknown number */
 };
 
-/* Parses a line; `bytes` is without the line's end. */
+/* Parses a line; `bytes` excludes the line ending. */
 void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret);
 
 /* Finds the next KEY=VALUE at or after *at, and moves *at after it; false: no more. */

@@ -63,7 +63,7 @@ static int make_fields(struct indexing *x, struct kind *k, const struct wm_ft_te
 	return 0;
 }
 
-/* Makes a field a string if its value in this line is not a number. */
+/* Turns a field into a string if its value in this line is not a number. */
 static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 {
 	struct wm_ft_text key, value;
@@ -201,7 +201,7 @@ const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm
 
 /* --- names of tasks ------------------------------------------------------------------------ */
 
-/* Stores the name of a task the first time that the task occurs. */
+/* Stores the name of a task the first time that the task appears. */
 static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 {
 	uint64_t hash = wm_table_hash(&x->by_task, (uint32_t)l->tid);
@@ -357,8 +357,8 @@ static int note_short_line(struct indexing *x, const char *line, size_t bytes, u
 }
 
 /*
- * Reads the last line of a file, which has no end. The kernel ends every line, so that in a file
- * with its header the line was cut.
+ * Reads the last line of a file, which has no line ending. The kernel ends every line, so in a file
+ * with the kernel's header this line was cut off.
  */
 static int note_last_line(struct indexing *x, const char *line, size_t bytes, uint64_t offset)
 {

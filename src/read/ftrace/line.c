@@ -4,14 +4,14 @@
  *
  *      bash-411     (    411) [001] dN.2.  4626.132111: sched_switch: prev_comm=bash ...
  *
- * The process in parentheses and the flags may be missing; the name of a task
- * may contain anything, so a line is split at its "[001]". With the option
- * latency-format, and from latency tracers, it is
+ * The process in parentheses and the flags may be missing; the name of a task may contain anything,
+ * so a line is split at its "[001]". With the option latency-format, and from latency tracers, it
+ * is
  *
  *      bash-411     1dN.2. 132111us+: sched_switch: prev_comm=bash ...
  *
- * with the time since the trace began, and a mark if the next event is long
- * after it. perf script, whose text is much like it, prints one of
+ * with the time since the trace began, and a mark if the next event comes long after it. perf
+ * script, whose output is similar, prints one of
  *
  *      bash   411 [001]  4626.132111:  sched:sched_switch: prev_comm=bash ...
  *      bash   411/411    4626.132111:     250000 cpu-clock:  ffffffff81000000 f+0x1 (vmlinux)
@@ -38,7 +38,10 @@ static struct wm_ft_text ftrace_line_trim(const char *at, const char *end)
 	return (struct wm_ft_text){at, (uint32_t)(end - at)};
 }
 
-/* Parses a decimal number. False when there are no digits, or it is not below the limit. */
+/*
+ * Parses a decimal number. Returns false when there are no digits, or the number is not below the
+ * limit.
+ */
 static bool ftrace_line_digits(const char **at, const char *end, uint64_t limit, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -107,7 +110,7 @@ static bool ftrace_line_parse_task(const char *at, const char *end, struct wm_ft
 	return true;
 }
 
-/* Parses the text after the time: "name: text"; from the function tracer "function <-caller". */
+/* Parses the text after the time: "name: text", or "function <-caller" from the function tracer. */
 static void parse_event(const char *at, const char *end, struct wm_ft_line *l)
 {
 	const char *p = at;
@@ -163,7 +166,7 @@ static bool parse_at(const char *line, const char *bracket, const char *end, str
 	return true;
 }
 
-/* Parses "132111us+:", "132us :"; without the unit from a clock that counts ticks. */
+/* Parses "132111us+:" or "132us :", without the unit when the clock counts ticks. */
 static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns)
 {
 	uint64_t n;
@@ -180,7 +183,7 @@ static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns
 	return true;
 }
 
-/* Parses the line from the dash before the thread's number on. */
+/* Parses a line in latency format; `dash` precedes the thread id. */
 static bool parse_latency_at(const char *line, const char *dash, const char *end,
 			     struct wm_ft_line *l)
 {
@@ -213,7 +216,7 @@ static bool ftrace_line_begins(const char *line, size_t bytes, const char *with)
 	return bytes >= strlen(with) && !memcmp(line, with, strlen(with));
 }
 
-/* Parses "CPU:1 [LOST 12 EVENTS]", "CPU:1 [LOST EVENTS]"; trace-cmd's "[12 EVENTS DROPPED]". */
+/* Parses "CPU:1 [LOST 12 EVENTS]", "CPU:1 [LOST EVENTS]" or trace-cmd's "[12 EVENTS DROPPED]". */
 static bool ftrace_line_parse_lost(const char *line, const char *end, struct wm_ft_line *l)
 {
 	const char *p = memchr(line, '[', (size_t)(end - line));
@@ -280,7 +283,7 @@ static bool script_event(const char *at, const char *end, struct wm_ft_line *l)
 	return true;
 }
 
-/* Parses the line by the point in its time. */
+/* Parses a line of perf script; `point` is the decimal point in its time. */
 static bool parse_script_at(const char *line, const char *point, const char *end,
 			    struct wm_ft_line *l)
 {
@@ -311,7 +314,8 @@ static bool parse_script_at(const char *line, const char *point, const char *end
 	return script_task(head.at, head.at + head.bytes, l);
 }
 
-/* Returns whether it is a frame of a call chain: "	ffffffff81000000 f+0x1 (vmlinux)". */
+/* Returns whether the line is a frame of a call chain: "	ffffffff81000000 f+0x1 (vmlinux)".
+ */
 static bool is_script_frame(const char *line, const struct wm_ft_text *whole)
 {
 	uint32_t n = 0;

@@ -9,8 +9,8 @@
 #include "read/perfdata/perfdata_int.h"
 
 /*
- * One of the events reports the mappings, but records that perf made itself, which have no id, are
- * read by the shape of the first.
+ * One of the events reports the mappings, but records made by perf itself have no id and are read
+ * by the shape of the first.
  */
 static void share_build_ids(struct wm_pd *pd, struct wm_perf_shape *added)
 {
@@ -130,7 +130,7 @@ static void cache_name(uint64_t config, char *name, size_t room)
 		snprintf(name, room, "%s-%s", caches[cache], cache_ops[op][result]);
 }
 
-/* Makes the name that perf would use, for an attr without one. */
+/* Makes up the name that perf would use for an attr that has none. */
 static void default_name(const struct wm_perf_attr *a, char *name, size_t room)
 {
 	snprintf(name, room, "type-%u:0x%llx", a->type, (unsigned long long)a->config);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm.c - the names of threads over time, from COMM records, and from FORK
- * records since a child begins with its parent's name. They are sorted, so that
- * packets can be read in any order.
+ * comm.c - the names of threads over time, from COMM records, and from FORK records since a child
+ * starts with its parent's name. They are sorted, so that packets can be read in any order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -77,15 +76,15 @@ static const struct wm_pd_comm *perfdata_comm_find(const struct wm_pd_comm *list
 	return low && list[low - 1].tid == tid ? &list[low - 1] : NULL;
 }
 
-/* Returns the name of a thread without a record. */
+/* Returns the name of a thread that has no record. */
 static const char *perfdata_comm_unknown(int32_t tid)
 {
 	return tid == 0 ? "swapper" : "";
 }
 
 /*
- * Names forks after their parent at that time. Forks are named oldest first, so
- * the parent's own fork has its name already.
+ * Names forks after their parent at that time. Forks are named oldest first, so the parent's own
+ * fork already has its name.
  */
 static int perfdata_comm_name_forks(struct wm_pd *pd)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * counters.c - the counters that are read with each sample of a group such as
- * {cycles,instructions}:S; see perfdata_int.h. A sample has the value of each
- * member so far, so a member's period is the difference from its last value.
+ * {cycles,instructions}:S; see perfdata_int.h. A sample has each member's value so far, so a
+ * member's period is the difference from its last value.
  *
- * Packets must be readable in any order, so the index notes, for each packet,
- * the values before it of the counters that occur in it (pd->starts).
+ * Packets must be readable in any order, so for each packet the index records the previous values
+ * of the counters that occur in it (pd->starts).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "read/perfdata/perfdata_int.h"
 
 /*
- * Inherited counters have the id of the parent's, but count per thread: the
- * kernel lets them be read with samples only if these have the thread.
+ * Inherited counters have the id of their parent, but count per thread: the kernel lets them be
+ * read with samples only if the samples include the thread.
  */
 static uint32_t counter_tid(const struct wm_pd_attr *a, const struct wm_perf_sample *s)
 {
@@ -59,7 +59,7 @@ static struct wm_pd_counter *get_counter(struct wm_pd *pd, uint64_t id, uint32_t
 	return c;
 }
 
-/* Notes the value before the packet, when the counter occurs first in it. 0 or -ENOMEM. */
+/* Records the value before the packet when the counter first occurs in it. 0 or -ENOMEM. */
 static int note_start(struct wm_pd *pd, struct wm_pd_counter *c, struct wm_packet *p)
 {
 	uint64_t packet = pd->trace->nr_packets + 1;

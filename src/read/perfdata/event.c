@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - converts one record of the kernel to an event; see perfdata_int.h. */
+/* event.c - converts one kernel record to an event; see perfdata_int.h. */
 #include <errno.h>
 
 #include "base/plural.h"
@@ -17,7 +17,7 @@ struct adding {
 	struct wm_batch *batch;
 	struct wm_event *event; /* place in the batch; not counted yet */
 	int64_t time;
-	uint64_t *values; /* of the counters that are read with samples */
+	uint64_t *values; /* values of the counters that are read with samples */
 };
 
 static bool perfdata_event_wanted(const struct wm_want *w, const struct wm_event_type *t)
@@ -59,7 +59,7 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 	return true;
 }
 
-/* Makes an event of type `a` from a sample that was parsed by `shape`. */
+/* Makes an event of type `a` from a sample parsed by `shape`. */
 static int perfdata_event_make(struct adding *x, const struct wm_pd_attr *a,
 			       const struct wm_perf_shape *shape, const struct wm_perf_sample *s)
 {
@@ -83,7 +83,7 @@ static int perfdata_event_make(struct adding *x, const struct wm_pd_attr *a,
 }
 
 /*
- * Makes an event for each counter that changed, as perf does; only the first of them has the
+ * Makes an event for each counter that changed, as perf does; only the first of them gets the
  * record. Returns whether the last event was made, or -ENOMEM; *ret_known: whether any counter
  * belongs to an event.
  */

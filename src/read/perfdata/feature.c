@@ -33,7 +33,10 @@ const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes)
 	return p;
 }
 
-/* Reads perf's string: u32 size, then text padded with NULs. NULL if it exceeds the section. */
+/*
+ * Reads a string as perf writes it: u32 size, then text padded with NULs. NULL if it exceeds the
+ * section.
+ */
 static const char *pd_string(struct wm_pd_bytes *b, struct wm_trace *t)
 {
 	uint32_t room = wm_pd_u32(b);
@@ -87,7 +90,7 @@ static int add_command(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return err;
 }
 
-/* Reads u32 version, clock; u64 wall clock and that clock at one moment. */
+/* Reads u32 version, clock; u64 wall clock and that clock at the same moment. */
 static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	uint32_t version = wm_pd_u32(b), id = wm_pd_u32(b);
@@ -107,9 +110,9 @@ static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 }
 
 /*
- * Reads one BUILD_ID record. In a section they are consecutive, each with a
- * record header whose type may be 0; in pipe form they are records. s32 pid; 20
- * bytes of build-id, with its length there if misc has the bit; text.
+ * Reads one BUILD_ID record. In a section they are consecutive, each with a record header whose
+ * type may be 0; in pipe form they are ordinary records. s32 pid; 20 bytes of build-id, followed by
+ * its length if misc says so; path.
  */
 int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h)
 {
@@ -179,7 +182,7 @@ static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
-/* Reads the processors: u32 present, u32 online. */
+/* Reads the number of processors: u32 present, u32 online. */
 static int add_nr_cpus(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	pd->nr_cpus = wm_pd_u32(b);
@@ -231,8 +234,7 @@ int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data,
 	struct wm_pd_bytes b = {.at = data, .end = data + bytes, .swap = pd->swap};
 	int err = feature == WM_PD_HAS_TRACING_DATA ? 0 : wm_pd_keep(pd, feature, data, bytes);
 
-	if (err ||
-	    !bytes) /* perf may find no value for a feature, such as the name of a processor */
+	if (err || !bytes) /* perf may find no value for a feature, such as a processor's name */
 		return err;
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		if (strings[i].feature == feature)

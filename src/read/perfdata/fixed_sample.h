@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixed_sample.h - decodes samples whose parts are words at constant offsets,
- * optionally followed by a tracepoint's raw data, in one step from record to
- * event by the attr's plan (struct wm_pd_flat). Nearly all samples of nearly
- * all files are of this kind. A record that does not fit the plan is left to
- * event.c, which reports faults. A part of read.c.
+ * fixed_sample.h - decodes samples whose parts are words at constant offsets, optionally followed
+ * by a tracepoint's raw data, in one step from record to event, using the attr's plan (struct
+ * wm_pd_flat). Nearly all samples in nearly all files are of this kind. A record that does not fit
+ * the plan is left to event.c, which reports faults. A part of read.c.
  */
 #ifndef WM_READ_PERFDATA_FIXED_SAMPLE_H
 #define WM_READ_PERFDATA_FIXED_SAMPLE_H
@@ -13,7 +12,7 @@
 
 #include "read/perfdata/perfdata_int.h"
 
-/* Finds the raw data of the sample; false: it exceeds the record. */
+/* Finds the sample's raw data; false: it exceeds the record. */
 static inline bool wm_pd_straight_raw(struct wm_event *e, const unsigned char *record,
 				      uint32_t size, uint16_t at, bool swap)
 {

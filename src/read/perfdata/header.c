@@ -16,7 +16,7 @@
 
 #define HEADER_BYTES           104u
 #define FEATURE_BITS           256u
-#define WITHOUT_FEATURES_BYTES 72u /* size of the first perfs' header */
+#define WITHOUT_FEATURES_BYTES 72u /* header size in the first versions of perf */
 #define EVENT_TYPE_BYTES       72u /* u64 config; char name[64] */
 
 struct section {
@@ -41,9 +41,8 @@ static struct section get_section(const unsigned char *p, bool swap)
 }
 
 /*
- * The bits are an array of the recorder's longs: with the other byte order, the
- * two halves of 64 bits may be exchanged. Every perf sets the bit of the host's
- * name.
+ * The bits are an array of the recorder's longs: with the other byte order, the two halves of 64
+ * bits may be swapped. Every perf sets the bit for the host's name.
  */
 static void get_features(struct header *h, const unsigned char *p, bool swap)
 {
@@ -156,8 +155,8 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 }
 
 /*
- * Reads the section event_types, in which old versions of perf stored the names of events by
- * attr.config, before HEADER_EVENT_DESC existed.
+ * Reads the event_types section, in which old versions of perf stored event names by attr.config,
+ * before HEADER_EVENT_DESC existed.
  */
 static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 			    uint64_t file_bytes)
@@ -186,7 +185,7 @@ static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t
 	int err = f < WM_PD_NR_FEATURES ? perfdata_header_load(s, at, &data) : 0;
 
 	if (err || f >= WM_PD_NR_FEATURES)
-		return err; /* other bits are features of newer perfs */
+		return err; /* other bits are features of newer versions of perf */
 	err = wm_pd_feature(pd, f, data, at->bytes);
 	free(data);
 	if (err > 0)
@@ -247,7 +246,7 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 			return err;
 		h->features[f / 64] &= ~(1ull << f % 64); /* done with this feature */
 	}
-	/* perf 3.4 reserves entries in it for features that it does not write. */
+	/* perf 3.4 reserves entries in the table for features that it does not write. */
 	return table_end < file_bytes ? wm_claims_add(&h->claims, table, table_end - table) : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - one walk over all records: the start and end of packets, in the
- * file and in time; comms; losses.
+ * index.c - one walk over all records: where packets start and end, in the file and in time; comms;
+ * losses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,8 +55,8 @@ static int perfdata_index_end_packet(struct indexing *x)
 }
 
 /*
- * Records before the first one with a time describe the state when perf began:
- * their packets sort before all others, whatever the first time of their file is.
+ * Records before the first one with a time describe the state when perf began: their packets sort
+ * before all others, whatever the first time in their file is.
  */
 static void put_untimed_first(const struct wm_pd *pd)
 {
@@ -91,11 +91,10 @@ static void note_time(struct indexing *x, int64_t time)
 }
 
 /*
- * The kernel reports losses of all kinds when the buffer has room again. A
- * newer perf reads at the end how many samples each event lost, and writes
- * records without a time: they count the same losses again, and those after
- * which the buffer never had room. Samples that a filter of perf left out are
- * not lost.
+ * The kernel reports losses of all kinds when the buffer has room again. At the end, newer versions
+ * of perf read how many samples each event lost, and write records without a time: these count the
+ * same losses again, plus those after which the buffer never had room. Samples that a perf filter
+ * dropped are not lost.
  */
 static int perfdata_index_note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
@@ -129,7 +128,7 @@ static int note_lost_at_end(struct wm_pd *pd)
 	return wm_trace_add_loss(pd->trace, &loss);
 }
 
-/* Adds the kernel's own build-id of a mapped file. */
+/* Adds the build-id that the kernel itself recorded for a mapped file. */
 static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
@@ -162,7 +161,7 @@ static int note_meta(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 	}
 }
 
-/* Counts the events of a record, and takes from it what concerns others. */
+/* Counts the events of a record, and extracts what concerns other records. */
 static inline int index_contents(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
 	int nr;
@@ -211,8 +210,8 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 }
 
 /*
- * Reads a record that describes others. In file form the attrs are those of the header; in pipe
- * form these records were read before.
+ * Reads a record that describes others. In file form the attrs are those in the header; in pipe
+ * form these records have already been read.
  */
 static int perfdata_index_describe(struct indexing *x, const struct wm_pd_walk *w)
 {

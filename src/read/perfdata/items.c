@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items.c - converts samples to items. Parts of a sample that are one number
- * are rows of a table; the others have a function.
+ * items.c - converts samples to items. Parts of a sample that are a single number are rows of a
+ * table; each of the others has a function.
  */
 #include <errno.h>
 #include <string.h>
@@ -71,7 +71,10 @@ static bool perfdata_items_add_words(struct adding *x, const struct wm_perf_word
 	return true;
 }
 
-/* Returns the index of the marker of the user's part of the chain; its length: there is none. */
+/*
+ * Returns the index of the marker that starts the chain's user part, or the chain's length if there
+ * is none.
+ */
 static uint64_t user_part(const struct adding *x)
 {
 	const struct wm_perf_words *w = &x->sample->callchain;
@@ -83,7 +86,7 @@ static uint64_t user_part(const struct adding *x)
 }
 
 /*
- * Adds the chain with the user's part as the processor recorded it (--call-graph lbr): from the
+ * Adds the chain with its user part as recorded by the processor (--call-graph lbr): from the
  * innermost function to each caller. The kernel walks only its own part.
  */
 static bool add_recorded_chain(struct adding *x, uint64_t kernel)
@@ -203,8 +206,8 @@ static bool add_read(struct adding *x)
 #define BY(f)     0, 0, f
 
 /*
- * The parts of a sample, in the order of the record. Time and the fields that identify the attr are
- * not items.
+ * The parts of a sample, in record order. The time and the fields that identify the attr are not
+ * items.
  */
 static const struct part {
 	uint64_t bit;
@@ -238,8 +241,8 @@ static const struct part {
 #define NR_SAMPLE_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 /*
- * Lists the parts of an attr's samples that are items. The raw data of a tracepoint are its fields.
- * An event whose counter was read with a sample has a period, even if the samples have none.
+ * Lists the parts of an attr's samples that are items. A tracepoint's raw data are its fields. An
+ * event whose counter was read with a sample has a period, even if the samples have none.
  */
 static void list_parts(struct wm_pd_attr *a)
 {

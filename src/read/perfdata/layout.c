@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.c - computes the length of a feature from the counts and lengths in
- * it, also for features that this reader ignores: a FEATURE record whose size
- * was damaged may include records after it, which may be events.
+ * layout.c - computes the length of a feature from the counts and lengths in it, even for features
+ * that this reader ignores: a FEATURE record whose size was damaged may swallow the records after
+ * it, which may be events.
  */
 #include <string.h>
 
@@ -11,11 +11,10 @@
 #define PAD_MAX 8u /* records are padded to words */
 
 /*
- * u, q: words of 32 and 64 bits; s: perf's string; d: u32 size, then bytes; m:
- * u64 number of bits, then words; p: a program of BPF; c: the data of each
- * processor; e: descriptions of events; {} and []: repeated as often as the
- * preceding u32 or u64. Features without a layout are not checked: future perfs
- * have more.
+ * u, q: words of 32 and 64 bits; s: a perf string; d: u32 size, then bytes; m: u64 number of bits,
+ * then words; p: a BPF program; c: per-processor data; e: event descriptions; {} and []: repeated
+ * as often as the preceding u32 or u64 says. Features without a layout are not checked: future
+ * versions of perf will have more.
  */
 static const char *const layouts[] = {
     [WM_PD_HAS_HOSTNAME] = "s",
@@ -63,7 +62,7 @@ static void layout_skip_string(struct wm_pd_bytes *b)
 	layout_skip(b, wm_pd_u32(b), 1);
 }
 
-/* u32 bytes of description, u32 bytes of other data, u64; then both. */
+/* Skips u32 bytes of description, u32 bytes of other data, u64; then both. */
 static void skip_program(struct wm_pd_bytes *b)
 {
 	uint64_t bytes = wm_pd_u32(b);
@@ -80,7 +79,10 @@ static void skip_bits(struct wm_pd_bytes *b)
 	layout_skip(b, bits / 64 + (bits % 64 != 0), 8);
 }
 
-/* Core and socket of each processor; since Linux 5.3 also a list of dies, and the die of each. */
+/*
+ * Skips the core and socket of each processor; since Linux 5.3 also a list of dies, and each
+ * processor's die.
+ */
 static void skip_processors(struct wm_pd_bytes *b, uint32_t nr)
 {
 	uint64_t left = (uint64_t)(b->end - b->at);

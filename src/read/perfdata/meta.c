@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meta.c - the kernel's records other than samples, as meta events: perf:mmap2,
- * perf:comm etc. A table has the fields of each and their offsets in the parsed
- * record.
+ * meta.c - the kernel's records other than samples, as meta events: perf:mmap2, perf:comm etc. A
+ * table lists the fields of each and their offsets in the parsed record.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - checks that the perf tool's own records match their type. They are
- * not events, so an event whose type was damaged into one of these would
- * disappear unnoticed.
+ * own.c - checks that the perf tool's own records match their type. They are not events, so an
+ * event whose type was changed to one of these by damage would disappear unnoticed.
  */
 #include "read/perfdata/perfdata_int.h"
 
-#define PAD_MAX 8u /* records are padded to eight bytes, by some versions with a word more */
+#define PAD_MAX 8u /* records are padded to eight bytes, by some versions to one word more */
 
 /*
- * The expected size of a kind of record. Sizes include the header; `most` is 0 when there is no
- * limit except the 64 KiB of any record.
+ * The expected size of a kind of record. Sizes include the header; `most` is 0 when the only limit
+ * is the 64 KiB of any record.
  */
 struct shape {
 	uint32_t least, most;
 	uint32_t count_at, count_bytes; /* offset of the number of elements; 0: no elements */
 	uint32_t element_bytes;         /* the elements follow `least` bytes */
-	uint32_t step; /* alignment of records that it may include; 0: its length is exact */
+	uint32_t step; /* alignment of records it may have swallowed; 0: its length is exact */
 };
 
 static const struct shape shapes[] = {
@@ -76,14 +75,14 @@ static bool is_printable(unsigned char c)
 	return c >= ' ' && c < 0x7f;
 }
 
-/* Checks the contents of kinds of records whose size varies. */
+/* Checks the contents of records of variable size. */
 static bool has_sense(const struct own *r)
 {
 	const unsigned char *body = r->bytes + WM_PERF_HEADER_BYTES;
 
 	switch (r->header.type) {
-	case WM_PD_EVENT_TYPE: /* a number and a name, which is cut to words, with or without a NUL
-				*/
+	case WM_PD_EVENT_TYPE: /* a number and a name, which is cut to whole words, with or
+				* without a NUL */
 		return is_printable(body[8]) && (!r->bytes[r->header.size - 1] ||
 						 is_printable(r->bytes[r->header.size - 1]));
 	case WM_PD_EVENT_UPDATE:
@@ -125,8 +124,8 @@ static bool perfdata_own_begins(const struct own *r)
 }
 
 /*
- * Returns whether the end of the record is a complete record: then its size was damaged, and it
- * includes the records up to that one.
+ * Returns whether the record ends with another complete record: if so, its size was damaged, and it
+ * has swallowed the records up to the end of that one.
  */
 static bool took_in_others(const struct shape *s, const struct own *r)
 {

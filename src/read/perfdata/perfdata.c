@@ -126,7 +126,7 @@ static int add_clock(struct wm_pd *pd)
 
 /*
  * Version 1 has the same magic in both byte orders; the header's own size, which is below 64 KiB in
- * all forms, tells the order.
+ * all forms, reveals the order.
  */
 static bool is_native(const unsigned char *head)
 {
@@ -135,7 +135,7 @@ static bool is_native(const unsigned char *head)
 	return wm_get_u64(head + 8, false) <= UINT16_MAX;
 }
 
-/* Gets byte order and form from the first 16 bytes. */
+/* Determines byte order and form from the first 16 bytes. */
 static int read_magic(struct wm_pd *pd, struct wm_diag *diag)
 {
 	struct wm_pd_source *s = &pd->sources[0];
@@ -184,7 +184,9 @@ static int read_pipe(struct wm_pd *pd, struct wm_diag *diag)
 	return err ? err : wm_pd_index(pd, diag);
 }
 
-/* A file's header describes nearly everything: one walk is enough, which finds a few more names. */
+/*
+ * A file's header describes nearly everything, so one walk is enough, which finds a few more names.
+ */
 static int read_file(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = wm_pd_header_read(pd, &pd->sources[0], diag);
@@ -218,7 +220,7 @@ static int perfdata_read_all(struct wm_pd *pd, struct wm_diag *diag)
 /* --- a copy of the kernel, of perf record --kcore ------------------------------------------- */
 
 /*
- * Opens the file of the kernel's symbols. Returns a descriptor or -errno; -ENOENT: the trace has
+ * Opens the file with the kernel's symbols. Returns a descriptor or -errno; -ENOENT: the trace has
  * none.
  */
 static int open_kallsyms(const struct wm_trace *t)

@@ -4,7 +4,7 @@
  *
  *   perfdata.c      entry points: open, close, the table of operations
  *   header.c        file form: attrs, sections, features, folders
- *   pipe.c          pipe form, and records of the perf tool (64 and up)
+ *   pipe.c          pipe form, and the perf tool's records (64 and up)
  *   feature.c       contents of the feature sections
  *   layout.c        their lengths, computed from their contents
  *   tracing.c       formats of the kernel's events
@@ -19,7 +19,7 @@
  *   fixed_sample.h  most samples to events, by a plan
  *   meta.c          other records to items
  *   event.c         one record to an event
- *   stat.c          counts of perf stat
+ *   stat.c          counts from perf stat
  *   read.c          the packet reader
  *
  * perf writes one buffer after another: within a buffer, records are in time order, but time
@@ -37,14 +37,14 @@
 #define WM_PD_IDS_MAX      (1u << 22)
 #define WM_PD_COMMS_MAX    (1u << 22)
 #define WM_PD_ROUNDS_MAX   (1u << 22)
-#define WM_PD_FEATURE_MAX  (64u << 20) /* limit of the size of a feature section */
+#define WM_PD_FEATURE_MAX  (64u << 20) /* maximum size of a feature section */
 #define WM_PD_KEPT_MAX     (16u << 20)
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
 #define WM_PD_SOURCES_MAX  4096u
 #define WM_PD_NAME_BYTES   64u /* size of a name in the table of event types */
 
-/* Reads exactly that many bytes; -ENODATA if the file ends before. */
+/* Reads exactly that many bytes; -ENODATA if the file ends too early. */
 int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
 
 /* --- walk.c -------------------------------------------------------- */
@@ -53,7 +53,7 @@ int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64
 struct wm_pd_walk {
 	const struct wm_pd *pd;
 	const struct wm_pd_source *source;
-	uint64_t offset;             /* offset of `record` in the file */
+	uint64_t offset;             /* file offset of `record` */
 	const unsigned char *record; /* the complete record */
 	struct wm_perf_header header;
 	uint64_t tail; /* bytes after the record that belong to it */
@@ -75,12 +75,12 @@ static inline bool wm_pd_sane(const struct wm_perf_header *h)
 
 /* --- header.c ------------------------------------------------------ */
 
-/* Reads the attrs and features of a file in file form, and sets where its records are. */
+/* Reads the attrs and features of a file in file form, and sets where its records are located. */
 int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
 
 /* --- pipe.c -------------------------------------------------------- */
 
-/* Reads the records of all sources that describe other records. */
+/* From all sources, reads the records that describe other records. */
 int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
 
 /* Reads one of the perf tool's records that describe others. 0 or -errno. */
@@ -88,7 +88,7 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 
 /* --- own.c --------------------------------------------------------- */
 
-/* Reports a fault for a record of the perf tool that no perf can have written. */
+/* Reports a fault for a perf tool record that no perf can have written. */
 void wm_pd_own_check(const struct wm_pd_walk *w);
 
 /* --- feature.c ----------------------------------------------------- */
@@ -110,7 +110,9 @@ int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct w
 
 /* --- layout.c ------------------------------------------------------ */
 
-/* Checks a feature's length. False: its layout is unknown. `ret_flaw`, if set, is static. */
+/*
+ * Checks a feature's length. False: its layout is unknown. `ret_flaw`, if set, is a static string.
+ */
 bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_bytes body,
 			const char **ret_flaw);
 
@@ -126,22 +128,22 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copies the name */
 
-/* Names attrs with that config that have no name; `name` has WM_PD_NAME_BYTES. */
+/* Names the attrs with that config that have no name yet; `name` has WM_PD_NAME_BYTES. */
 void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
 
-/* Called when all attrs were added: makes missing names, and event types. */
+/* Called when all attrs have been added: creates missing names, and event types. */
 int wm_pd_attrs_finish(struct wm_pd *pd);
 
 /* Returns the attr with that id, or NULL. */
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
 
 /*
- * Finds the attr of a record when there are several: by the record's id; without an id, the first
- * attr.
+ * Finds the attr of a record when there are several: by the record's id, or the first attr if the
+ * record has no id.
  */
 const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record);
 
-/* Returns the attr of a record of the kernel; NULL: there are no attrs. */
+/* Returns the attr of a kernel record; NULL: there are no attrs. */
 static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 						     const unsigned char *record)
 {
@@ -150,10 +152,10 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 
 /* --- items.c ------------------------------------------------------- */
 
-/* Makes the structure of samples of that attr, and the list of their parts. */
+/* Creates the structure type for that attr's samples, and the list of their parts. */
 const struct wm_type *wm_pd_sample_type(struct wm_trace *t, struct wm_pd_attr *a);
 /*
- * Adds the parts of an attr's samples, from a sample that was parsed by `shape`. False: no memory.
+ * Adds the parts of an attr's samples, from a sample parsed by `shape`. False: no memory.
  */
 bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *shape,
 			const struct wm_perf_sample *s, struct wm_batch *b);
@@ -167,7 +169,7 @@ bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_rec
 
 /* --- counters.c ---------------------------------------------------- */
 
-/* Returns whether counters are read with the attr's samples, and say whose they are. */
+/* Returns whether counters are read with the attr's samples, along with their ids. */
 static inline bool wm_pd_reads(const struct wm_pd_attr *a)
 {
 	return a->shape.sample_type & WM_PERF_SAMPLE_READ &&
@@ -176,14 +178,14 @@ static inline bool wm_pd_reads(const struct wm_pd_attr *a)
 
 /*
  * Called by the index for each sample of packet `p`. Returns the number of events that the record
- * makes, or -ENOMEM.
+ * yields, or -ENOMEM.
  */
 int wm_pd_counters_note(struct wm_pd *pd, const unsigned char *record,
 			const struct wm_perf_header *h, struct wm_packet *p);
 
 /*
  * Called before the samples of a packet are read: sets *values, which the caller keeps and frees,
- * to the counters' values before it. 0 or -ENOMEM.
+ * to the counters' values before the packet. 0 or -ENOMEM.
  */
 int wm_pd_counters_begin(const struct wm_pd *pd, const struct wm_packet *p, uint64_t **values);
 
@@ -193,8 +195,8 @@ struct wm_pd_delta {
 };
 
 /*
- * Gets the event of counter `i` of a sample with the attr `a`, and updates its value; call it for
- * all counters of all samples, in order. False: no event has the counter's id.
+ * Returns the event of counter `i` in a sample with the attr `a`, and updates the counter's value;
+ * call it for all counters of all samples, in order. False: no event has the counter's id.
  */
 bool wm_pd_counter_next(const struct wm_pd *pd, const struct wm_pd_attr *a,
 			const struct wm_perf_sample *s, uint64_t i, uint64_t *values,
@@ -205,12 +207,12 @@ bool wm_pd_counter_next(const struct wm_pd *pd, const struct wm_pd_attr *a,
 /* Properties of a packet, found by the index and stored in wm_packet.own for the reader. */
 #define WM_PD_RUNS_BACK  1u /* records of the packet are not in time order */
 #define WM_PD_HAS_META   2u /* has records other than samples */
-#define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
-/* From this bit on: number of pd->starts of the packet; wm_packet.part is the first of them. */
+#define WM_PD_HAS_COUNTS 4u /* has counts from perf stat, and nothing else */
+/* From this bit on: the packet's number of pd->starts; wm_packet.part is the first of them. */
 #define WM_PD_STARTS_SHIFT 32
 
 /*
- * Finds packets, names of threads and losses in one walk over the records; in file form also calls
+ * Finds packets, thread names and losses in one walk over the records; in file form also calls
  * wm_pd_describe() for records that describe others.
  */
 int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
@@ -224,11 +226,11 @@ static inline int64_t wm_pd_time_word(uint64_t time)
 	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
 }
 
-/* Returns the time of a record, whose offset depends on the attr. */
+/* Returns the time of a record; its offset depends on the attr. */
 int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
 		       const struct wm_perf_header *h);
 
-/* Returns when a record of the kernel was written, in perf's nanoseconds; or WM_TIME_NONE. */
+/* Returns when a kernel record was written, in perf's nanoseconds; or WM_TIME_NONE. */
 static inline int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
 				 const struct wm_perf_header *h)
 {
@@ -250,8 +252,8 @@ static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
 /* --- event.c ------------------------------------------------------- */
 
 /*
- * Records are padded to multiples of eight bytes. This many or more bytes after the last field are
- * not padding: the size of the record is wrong.
+ * Records are padded to multiples of eight bytes. If this many bytes or more follow the last field,
+ * they are not padding: the record's size is wrong.
  */
 #define WM_PD_REST_MIN 8u
 
@@ -261,8 +263,8 @@ static inline int32_t wm_pd_known(bool present, uint32_t id)
 }
 
 /*
- * Assigns the members one by one: to clear a structure of this size, gcc uses an instruction that
- * takes 30 ns.
+ * Assigns the members one by one, because gcc clears a structure of this size with an instruction
+ * that takes 30 ns.
  */
 static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
 				     const struct wm_packet *p, const unsigned char *record,
@@ -287,9 +289,9 @@ bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_
 		  const struct wm_want *want, struct wm_batch *b);
 
 /*
- * Adds a record of the kernel as an event, or as one event for each counter read with it. 1, 0: not
- * added, as it is not wanted or damaged, -ENOMEM. Damage is reported as a fault at `offset`.
- * `values` are those of wm_pd_counters_begin().
+ * Adds a kernel record as an event, or as one event for each counter read with it. Returns 1; 0
+ * when not added, because it is not wanted or is damaged; or -ENOMEM. Damage is reported as a fault
+ * at `offset`. `values` are those from wm_pd_counters_begin().
  */
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, uint64_t *values, const struct wm_want *want,
@@ -305,22 +307,22 @@ static inline bool wm_pd_is_count(const struct wm_perf_header *h)
 	return h->type == WM_PD_STAT && h->size == WM_PD_STAT_BYTES;
 }
 
-/* Called at the first count: from then on, times are those of perf stat. */
+/* Called at the first count: from then on, times are perf stat's. */
 int wm_pd_stat_seen(struct wm_pd *pd);
 int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b); /* body of a THREAD_MAP */
 /* the record must have the right size */
 int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w);
 
 /*
- * Returns when the count at that offset was read, or WM_TIME_NONE. Call it only when all rounds are
+ * Returns when the count at that offset was read, or WM_TIME_NONE. Call it only once all rounds are
  * known.
  */
 int64_t wm_pd_stat_time(const struct wm_pd *pd, uint64_t offset);
-void wm_pd_stat_packets(struct wm_pd *pd); /* sets the times of packets of counts */
+void wm_pd_stat_packets(struct wm_pd *pd); /* sets the times of packets that hold counts */
 
 /*
- * Makes the type of an attr's counts, which is the attr's only type if the file
- * has no samples. The attr must have its name.
+ * Creates the type of an attr's counts, which is the attr's only type if the file has no samples.
+ * The attr must already have its name.
  */
 int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr);
 
@@ -337,7 +339,7 @@ const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e);
 
 /* --- unpack.c ------------------------------------------------------ */
 
-/* Replaces a source with compressed records by an uncompressed copy. 0 or -errno. */
+/* Replaces a source that has compressed records with an uncompressed copy. 0 or -errno. */
 int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
 
 /* --- read.c -------------------------------------------------------- */

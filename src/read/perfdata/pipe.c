@@ -11,7 +11,7 @@
 
 enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME };
 
-/* Returns the body of the record. */
+/* Returns the body of the walk's current record. */
 static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	return (struct wm_pd_bytes){.at = w->record + WM_PERF_HEADER_BYTES,
@@ -19,7 +19,7 @@ static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_wal
 				    .swap = pd->swap};
 }
 
-/* Reads an attr, then its ids up to the record's end. */
+/* Reads an attr, then its ids up to the end of the record. */
 static int pipe_add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	size_t bytes = (size_t)(b->end - b->at);
@@ -51,7 +51,7 @@ static int add_event_type(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_dia
 	return 0;
 }
 
-/* Reads u64 what, id; then the text of a unit or name, or a scale's double. */
+/* Reads u64 what, id; then the text of a unit or name, or the double of a scale. */
 static int add_update(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	uint64_t what = wm_pd_u64(b), id = wm_pd_u64(b);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.c - the packet reader: returns a packet's records in time order. Most
- * packets are in order, as the index found: their records are read in file
- * order. The others are listed and sorted; they consist of sorted runs (the
- * buffers of processors, one after the other), so runs are merged. Records
- * without a time stay after the one they follow in the file.
+ * read.c - the packet reader: returns a packet's records in time order. Most packets are in order,
+ * as the index found: their records are read in file order. The records of the others are listed
+ * and sorted; they consist of sorted runs (the processors' buffers, one after the other), so runs
+ * are merged. Records without a time stay after the one they follow in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct wm_packet_reader {
 	bool is_listed;     /* the records are listed in `places`, to be sorted */
 	struct place *places, *spare;
 	uint32_t nr_places, room_places, at;
-	uint64_t *values; /* of the counters that are read with samples; NULL: there are none */
+	uint64_t *values; /* values of the counters read with samples; NULL: there are none */
 };
 
 static bool wants_samples(const struct wm_pd *pd, const struct wm_want *want)
@@ -70,8 +69,7 @@ void wm_pd_reader_destroy(struct wm_packet_reader *r)
 /* --- records in file order ------------------------------------------------------- */
 
 /*
- * Gets the next record of the kernel. The index walked the same bytes, but they
- * may have changed since.
+ * Takes the next kernel record. The index walked the same bytes, but they may have changed since.
  */
 static bool take_next(struct wm_packet_reader *r, struct place *ret)
 {
@@ -120,7 +118,7 @@ static uint32_t end_of_run(const struct place *p, uint32_t at, uint32_t nr)
 	return at;
 }
 
-/* Records of equal time stay in order of their runs. */
+/* Records with equal times keep the order of their runs. */
 static void merge_runs(const struct place *a, const struct place *a_end, const struct place *b_end,
 		       struct place *to)
 {
@@ -163,7 +161,7 @@ static int list_records(struct wm_packet_reader *r)
 	uint64_t nr = 0;
 	int err;
 
-	/* A record may make no event, or several. */
+	/* A record may yield no event, or several. */
 	while (r->packet->own >> WM_PD_STARTS_SHIFT && take_next(r, &p))
 		nr++;
 	if (nr) {
@@ -246,10 +244,7 @@ static bool perfdata_read_take(struct wm_packet_reader *r, struct place *ret)
 	return true;
 }
 
-/*
- * Passes over a record before the window, whose counters' values are needed if it has any. Returns
- * 0 or -ENOMEM.
- */
+/* Skips a record before the window, but updates the values of its counters. 0 or -ENOMEM. */
 static int pass_over(struct wm_packet_reader *r, const struct place *p, struct wm_batch *b)
 {
 	uint32_t nr_events = b->nr_events, nr_items = b->nr_items;

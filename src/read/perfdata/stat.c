@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.c - reads the output of `perf stat record`: counts of events, at the end
- * or at intervals, as events named after the event counted.
+ * stat.c - reads the output of `perf stat record`: counts of events, at the end or at intervals, as
+ * events named after the event counted.
  *
- * Counts precede the record of the round they were read in, which has the time:
- * so rounds are listed when the file is indexed, and the round of a count is
- * found by its offset. Counts after the last round were read at the end; they
- * get its time, and their round is "none". Times count from the start of perf
- * stat, which is not in the file.
+ * Counts precede the record of the round in which they were read, and only that record has the
+ * time: so rounds are listed when the file is indexed, and the round of a count is found by its
+ * offset. Counts after the last round were read at the end; they get its time, and their round is
+ * "none". Times count from the start of perf stat, which is not in the file.
  */
 #include <errno.h>
 #include <string.h>

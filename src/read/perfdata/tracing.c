@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracing.c - reads the formats of the kernel's events, which perf stores as
- * the beginning of a trace.dat:
+ * tracing.c - reads the formats of the kernel's events, which perf stores as the beginning of a
+ * trace.dat file:
  *
  *   17 08 44 "tracing" VERSION 0, u8 big endian, u8 bytes of a long, u32 page
  *   "header_page" 0, u64 bytes, text; "header_event" 0, u64 bytes, text
@@ -19,7 +19,7 @@
 
 static const char magic[] = "\x17\x08\x44tracing";
 
-/* Takes a NUL-terminated text from the section; NULL if the NUL is missing. */
+/* Takes a NUL-terminated string from the section; NULL if the NUL is missing. */
 static const char *tracing_take_name(struct wm_pd_bytes *b)
 {
 	const unsigned char *nul = b->failed ? NULL : memchr(b->at, '\0', (size_t)(b->end - b->at));
@@ -31,7 +31,7 @@ static const char *tracing_take_name(struct wm_pd_bytes *b)
 	return (const char *)wm_pd_take(b, (uint64_t)(nul - b->at) + 1);
 }
 
-/* Takes a text that follows its size, a u64. */
+/* Takes the text after its size, a u64. */
 static const unsigned char *tracing_take_text(struct wm_pd_bytes *b, uint64_t *ret_bytes)
 {
 	*ret_bytes = wm_pd_u64(b);
@@ -89,7 +89,7 @@ static int tracing_add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
 	return text && add(pd->formats, (const char *)text, bytes) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Keeps the bytes from `begin` to the current position. */
+/* Stores the bytes from `begin` to the current position. */
 static int tracing_keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
 {
 	size_t bytes = (size_t)(b->at - begin);
@@ -129,8 +129,7 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 	if (!err)
 		err = tracing_add_words(pd, b, wm_kformats_add_printk);
 	if (version && strcmp(version, "0.6") >= 0)
-		(void)tracing_take_text(b,
-					&bytes); /* COMM records have the names of threads, too */
+		(void)tracing_take_text(b, &bytes); /* COMM records have the thread names, too */
 	if (!err)
 		err = tracing_keep(pd, begin, b);
 	return err ? err : wm_kformats_seal(pd->formats);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack.c - decompresses records (zstd) to an unlinked temporary file: the
- * compressed stream continues from record to record, so it must be decompressed
- * in order, but packets are read in any order.
+ * unpack.c - decompresses records (zstd) to an unlinked temporary file: the compressed stream
+ * continues from record to record, so it must be decompressed in order, but packets are read in any
+ * order.
  *
- * The output consists of records again, but its pieces end anywhere: only whole
- * records are written to the file, and the remaining bytes are kept until the
- * next compressed record.
+ * The output also consists of records, but its pieces may end anywhere: only whole records are
+ * written to the file, and the remaining bytes are held back until the next compressed record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +20,8 @@
 #include "read/perfdata/perfdata_int.h"
 
 #define OUT_BYTES    ((size_t)1 << 20)
-#define REST_MAX     65536u        /* limit of the bytes kept; more than the largest record has */
-#define UNPACKED_MAX (64ull << 30) /* limit for a decompression bomb */
+#define REST_MAX     65536u        /* maximum bytes held back; more than the largest record */
+#define UNPACKED_MAX (64ull << 30) /* limit, in case of a decompression bomb */
 
 struct unpacking {
 	struct wm_pd *pd;
@@ -42,7 +41,7 @@ static int unpack_put(struct unpacking *u, const void *data, size_t bytes)
 	return wm_file_write(u->fd, data, bytes);
 }
 
-/* Copies a record with the data after it that belongs to it: a pipe's formats, AUX data. */
+/* Copies a record along with any data after it that belongs to it: a pipe's formats, AUX data. */
 static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
 {
 	uint64_t at = w->offset + w->header.size, left = w->tail;
@@ -60,7 +59,7 @@ static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
 	return err;
 }
 
-/* Writes the complete records in the first `bytes` of `out`; keeps an incomplete one. */
+/* Writes the complete records in the first `bytes` of `out`; holds back an incomplete one. */
 static int put_records(struct unpacking *u, size_t bytes)
 {
 	size_t at = 0;
@@ -91,7 +90,7 @@ static int unpack_record(struct unpacking *u, const struct wm_pd_walk *w)
 	int err = 0;
 
 	in = (ZSTD_inBuffer){b.at, (size_t)(b.end - b.at), 0};
-	/* has a field with the size, because it may be padded */
+	/* has a field for the size, because it may be padded */
 	if (w->header.type == WM_PD_COMPRESSED2) {
 		uint64_t size = wm_pd_u64(&b);
 

@@ -82,7 +82,7 @@ static uint64_t tail_bytes(const struct wm_pd_walk *w)
 	return 0;
 }
 
-/* The fast path: gets a record of the kernel that is in the buffer already. */
+/* The fast path: takes a kernel record that is already in the buffer. */
 static bool next_buffered(struct wm_pd_walk *w)
 {
 	size_t at = (size_t)(w->at - w->buffered_at), left = w->buffered - at;

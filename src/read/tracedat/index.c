@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - walks every page once, reading only the headers of records: so the
- * packets' times and counts are exact, and damage and losses are reported
- * before the first event is shown.
+ * index.c - walks every page once, reading only the records' headers, so that the packets' times
+ * and counts are exact, and damage and losses are reported before the first event is shown.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +20,13 @@ struct indexing {
 	struct wm_td *td;
 	const struct wm_td_cpu *cpu;
 	const struct wm_stream *stream;
-	unsigned char *unknown; /* bit set: ids that were reported already */
+	unsigned char *unknown; /* bit set: ids that have been reported */
 	unsigned char *data;    /* pages, decompressed */
 	size_t room;
 
 	bool open; /* a packet is being filled */
 	struct wm_packet packet;
-	uint64_t origin;   /* offset in the file of `data`, or of its compressed form */
+	uint64_t origin;   /* file offset of `data`, or of its compressed form */
 	uint64_t packed;   /* bytes of the compressed form; 0: not compressed */
 	uint64_t unpacked; /* decompressed bytes of all chunks so far */
 	int64_t last_ns;   /* time of the stream's last record so far */
@@ -297,8 +296,8 @@ static int index_chunk(struct indexing *x, const struct chunk *c)
 }
 
 /*
- * Indexes compressed pages. Ignores the number of bytes in the file, because writers do not include
- * the chunks' headers in it.
+ * Indexes compressed pages. Ignores the byte count in the file, because writers do not include the
+ * chunks' headers in it.
  */
 static int index_packed(struct indexing *x)
 {

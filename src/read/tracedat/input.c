@@ -79,7 +79,7 @@ int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *d
 	return 0;
 }
 
-/* Reads bytes of the file into a buffer that grows. */
+/* Reads bytes from the file into a buffer that grows. */
 static const unsigned char *take_file(struct wm_td_in *in, uint64_t bytes)
 {
 	if (bytes > in->room || !in->buffer) {

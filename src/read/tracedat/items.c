@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* items.c - makes the types of the events of a trace.dat file. */
+/* items.c - creates the event types of a trace.dat file. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "read/tracedat/tracedat_int.h"
 
-#define EVENTS_MAX  65536u /* limit of formats in a file */
+#define EVENTS_MAX  65536u /* maximum formats in a file */
 #define SYSTEMS_MAX 4096u
 
 static int expect_word(struct wm_td *td, struct wm_td_in *in, const char *word,
@@ -50,8 +50,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 		return err;
 	}
 	/*
-	 * The size of a long in the head of the file is that of the recording program, not of the
-	 * kernel.
+	 * The size of a long in the head of the file is the recording program's, not the kernel's.
 	 */
 	td->machine.long_bytes = td->layout.long_bytes;
 	err = expect_word(td, in, "header_event", diag);

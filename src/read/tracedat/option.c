@@ -59,7 +59,7 @@ static int tracedat_option_add_word(struct wm_td *td, const char *key, struct wm
 	return err;
 }
 
-/* Finds the clock in brackets, in "[local] global counter". */
+/* Finds the clock in brackets: "[local] global counter". */
 static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 {
 	char *text = NULL, *open, *close;

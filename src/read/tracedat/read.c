@@ -179,7 +179,7 @@ static int tracedat_read_add_event(struct wm_packet_reader *r, struct wm_batch *
 	return 0;
 }
 
-/* Called after the last page: reports when events are missing. */
+/* Called after the last page: reports missing events. */
 static void tracedat_read_finish(struct wm_packet_reader *r)
 {
 	uint64_t missing = r->packet->nr_events - r->nr_read;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.c - converts a guest's clock to its host's: the option TIME_SHIFT has
- * corrections for each CPU, each valid from a time on. As in trace-cmd 3.1.6, a
- * single correction is only an offset; with several, the segment that contains
- * a time gives the scale and, unless the protocol interpolates, the offset.
+ * sync.c - converts a guest's clock to its host's: the TIME_SHIFT option holds corrections for each
+ * CPU, each valid from a given time on. As in trace-cmd 3.1.6, a single correction is only an
+ * offset; with several, the segment that contains a time gives the scale and, unless the protocol
+ * interpolates, the offset.
  */
 #include <errno.h>
 
@@ -76,7 +76,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	return wm_td_verdict(in, "corrections of time", diag);
 }
 
-/* Returns the last entry not after `ticks`, but not the final one. */
+/* Returns the last entry that is not after `ticks`, but never the final one. */
 static uint32_t segment(const struct wm_td_sync *s, uint64_t ticks)
 {
 	return (uint32_t)WM_SEARCH(1, s->nr - 1, i, s->times[i] <= ticks) - 1;

@@ -21,14 +21,14 @@
 
 #include "read/tracedat.h"
 
-#define WM_TD_SECTION_MAX  (256u << 20) /* limit of the size of metadata, decompressed */
+#define WM_TD_SECTION_MAX  (256u << 20) /* maximum size of metadata, decompressed */
 #define WM_TD_SECTION_HEAD 16u
-#define WM_TD_CHUNK_MAX    (64u << 20) /* limit of the size of a chunk of pages, decompressed */
+#define WM_TD_CHUNK_MAX    (64u << 20) /* maximum size of a chunk of pages, decompressed */
 #define WM_TD_BUFFERS_MAX  1024u
-#define WM_TD_CPUS_MAX     65536u /* limit of the CPUs of all buffers together */
+#define WM_TD_CPUS_MAX     65536u /* maximum CPUs of all buffers together */
 #define WM_TD_STRING_MAX   4096u
 #define WM_TD_PACKET_PAGES 16u
-#define WM_TD_KEPT_MAX     (1u << 20) /* limit of the size of a stored option */
+#define WM_TD_KEPT_MAX     (1u << 20) /* maximum size of a stored option */
 
 uint64_t wm_td_sync_apply(const struct wm_td_sync *s, uint64_t ticks);
 
@@ -45,14 +45,14 @@ static inline int64_t wm_td_ns(const struct wm_td *td, const struct wm_td_cpu *c
 }
 
 /*
- * A range of bytes of the file, or of a decompressed section, that is read in sequence. Reading
+ * A range of bytes in the file, or in a decompressed section, that is read in sequence. Reading
  * past the end sets `failed`.
  */
 struct wm_td_in {
 	const struct wm_td *td;
 	const unsigned char *mem; /* NULL: reads from the file */
 	uint64_t at, end;         /* offsets in the file, or in `mem` */
-	uint64_t origin;          /* offset in the file that `mem` was read from */
+	uint64_t origin;          /* file offset that `mem` was read from */
 	unsigned char *buffer;    /* owned: the bytes taken last, or the memory of `mem` */
 	size_t room;
 	bool failed; /* fewer bytes were left than requested */
@@ -78,7 +78,7 @@ uint64_t wm_td_offset(const struct wm_td_in *in);
 /* Returns 0, or reports the failure of `in` as an error of the file. */
 int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *diag);
 
-/* Reads `bytes` at `offset`: 0, -ENODATA if the file ends before, -errno. */
+/* Reads `bytes` at `offset`. Returns 0, -ENODATA if the file ends too early, or -errno. */
 int wm_td_pread(const struct wm_td *td, void *to, uint64_t bytes, uint64_t offset);
 /* Decompresses one piece; false: damaged. */
 bool wm_td_unpack(enum wm_td_codec codec, void *to, size_t to_bytes, const void *from,
@@ -94,20 +94,20 @@ int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag
 /* Functions for the table of operations. */
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
-/* option.c: reads one option, all of `in`. */
+/* option.c: reads one option, which is all of `in`. */
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_add_buffer(struct wm_td *td, const char *name, uint64_t offset);
 int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu);
 
-/* sync.c: reads the option with corrections of time. */
+/* sync.c: reads the option that holds time corrections. */
 int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 
-/* Read the file from the first byte after the common head on. 0 or -errno with `diag`. */
+/* Read the file, starting after the common head. 0 or -errno with `diag`. */
 int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 /*
- * Returns the size of the section of strings at `offset`; 0: there is no such
- * section in `left` bytes.
+ * Returns the size of the strings section at `offset`; 0: there is no such section within `left`
+ * bytes.
  */
 uint64_t wm_td_v7_strings(const void *td, uint64_t offset, uint64_t left);
 /* Reads the header of the section at `offset`: id, and size including the header. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* v6.c - reads files of version 6: parts in a fixed order, then the offsets of the pages. */
+/* v6.c - reads version 6 files: parts in a fixed order, then the offsets of the pages. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * v7.c - reads files of version 7: a chain of sections of options has the offset of every section.
+ * v7.c - reads version 7 files: a chain of option sections holds the offset of every section.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #define SECTION_BUFFER  3u
 #define SECTION_STRINGS 15u
 
-#define CHAIN_MAX   4096u /* limit of sections of options */
+#define CHAIN_MAX   4096u /* maximum option sections */
 #define OPTIONS_MAX 65536u
 
 struct chain {
-	uint64_t next; /* offset of the next section of options; 0: end */
+	uint64_t next; /* offset of the next option section; 0: end */
 	uint32_t nr_options, nr_texts;
 };
 
@@ -95,7 +95,7 @@ static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm
 	return wm_td_read_option(td, id, option, diag);
 }
 
-/* Reads one section of options, and stores the offset of the next one in `chain`. */
+/* Reads one option section, and stores the offset of the next one in `chain`. */
 static int tracedat_v7_read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 {
 	uint64_t at = c->next;
@@ -153,7 +153,7 @@ static int tracedat_v7_read_sections(struct wm_td *td, struct wm_diag *diag)
 	return 0;
 }
 
-/* Reads from the section's header whether the pages of a buffer are compressed. */
+/* Determines from the section's header whether a buffer's pages are compressed. */
 static int find_packed(struct wm_td *td, struct wm_diag *diag)
 {
 	for (uint32_t i = 0; i < td->nr_cpus; i++) {
