@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile.c - see compile.h. wm_ctf_place_bits() computes the offset of the next field from the
- * start of the current run, or finds that it is not constant. Recursion is limited by the depth of
- * types, WM_CTF_DEPTH_MAX.
+ * start of the current run, or finds that it is not constant. Recursion is limited by the nesting
+ * depth of types, WM_CTF_DEPTH_MAX.
  */
 #include "read/ctf/compile.h"
 
@@ -72,7 +72,7 @@ void wm_ctf_compile_event_end(struct wm_ctf_compiler *c)
 
 /* --- numbers and items ---------------------------------------------------------------------- */
 
-/* Counts items that the open run has to reserve room for. */
+/* Counts items for which the open run has to reserve room. */
 static void count_items(struct wm_ctf_compiler *c, const struct field *f, uint64_t count)
 {
 	if (!f->member)
@@ -93,7 +93,7 @@ static uint8_t compile_flags_of(const struct wm_ctf_type *t)
 
 /*
  * Returns the operation that loads the type when it begins at a byte boundary; BITS when there is
- * no special one.
+ * no dedicated one.
  */
 static enum wm_ctf_code load_of(const struct wm_ctf_type *t)
 {
@@ -114,7 +114,7 @@ static enum wm_ctf_code load_of(const struct wm_ctf_type *t)
 	return codes[kind][swap][wm_ctf_log2(t->bits) - 3];
 }
 
-/* An integer mapped to a clock advances the stream's clock; an event's end does not. */
+/* An integer mapped to a clock advances the stream's clock, unless it is an end time. */
 static bool moves_clock(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -140,7 +140,7 @@ static void compile_roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const
 	c->bits[f->role] = op->bits;
 }
 
-/* Compiles an integer wider than 64 bits; it is shown as bytes. */
+/* Compiles an integer wider than 64 bits, which is shown as bytes. */
 static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_ref here = {
@@ -170,8 +170,8 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 }
 
 /*
- * Fails when the byte order changes within a byte: the order decides which bits of the byte come
- * next.
+ * Fails when the byte order changes within a byte, because the order decides which bits of the byte
+ * come next.
  */
 static void compile_check_order(struct wm_ctf_compiler *c, const struct field *f)
 {
@@ -246,7 +246,8 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 /* --- structures ------------------------------------------------------------------- */
 
 /*
- * Returns the slot for a field that holds the process, the thread or the processor, in any scope.
+ * Returns the slot for a field that holds the process, the thread or the processor, whatever its
+ * scope.
  */
 static uint16_t compile_role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_member *m)
 {
@@ -271,7 +272,7 @@ static uint16_t compile_role_of(const struct wm_ctf_compiler *c, const struct wm
 		   : 0;
 }
 
-/* Makes nodes for the members or options of a node. */
+/* Creates nodes for the members or options of a node. */
 static bool compile_parts(struct wm_ctf_compiler *c, struct wm_ctf_node *node)
 {
 	struct wm_arena *nodes = &c->nodes[c->scope >= WM_CTF_EVENT_CONTEXT];
@@ -348,7 +349,7 @@ static struct wm_ctf_node *inner_node(struct wm_ctf_compiler *c, const struct fi
 	return f->node->inner;
 }
 
-/* Sets the slot that a sequence's length is read from, or its fixed length. */
+/* Sets the slot from which a sequence's length is read, or the fixed length. */
 static void set_length(struct wm_ctf_compiler *c, const struct wm_ctf_type *t, struct wm_ctf_op *op,
 		       uint16_t slot)
 {
@@ -497,7 +498,7 @@ static void compile_string(struct wm_ctf_compiler *c, const struct field *f)
 
 /* --- variants and optionals --------------------------------------------------------- */
 
-/* Compiles one option of a variant; leaves the jump to its end open. */
+/* Compiles one option of a variant; leaves the target of its final jump open. */
 static uint32_t compile_option(struct wm_ctf_compiler *c, const struct field *f, uint32_t i)
 {
 	struct field one = {.type = f->type->members[i].type};

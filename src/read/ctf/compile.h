@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile.h - compiles the scopes of one stream class and of its events to operations (plan.h).
- * Scopes are compiled in the order in which they are decoded, with one list of operations for all:
+ * Scopes are compiled in the order in which they are decoded, into one list of operations for all:
  * a field of the packet header may give the length of a field in an event, and then its operation
  * is changed to store the value in a slot.
  */
@@ -11,8 +11,7 @@
 #include "read/ctf/plan.h"
 
 /*
- * A field that was compiled. The tree of these nodes is searched for the fields that later fields
- * refer to.
+ * A compiled field. The tree of these nodes is searched for the fields that later fields refer to.
  */
 struct wm_ctf_node {
 	const struct wm_ctf_type *type;
@@ -42,14 +41,14 @@ struct wm_ctf_compiler {
 	uint32_t nr_ops, room_ops, max_ops;
 	struct wm_ctf_op trash; /* after an error, operations are written here and never read */
 	uint32_t nr_slots, max_slots;
-	uint64_t nr_steps;  /* nodes looked at to find the fields that references name */
-	uint32_t nr_merged; /* pairs of slots that became one */
-	uint32_t event_op;  /* first operation of the event; lower ones are the stream's */
+	uint64_t nr_steps;  /* nodes visited to find the fields that references name */
+	uint32_t nr_merged; /* pairs of slots merged into one */
+	uint32_t event_op;  /* first operation of the event; earlier ones are the stream's */
 	bool keeps_slots;   /* a field of the stream got a slot because an event refers to it */
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
-	bool is_own;         /* waymark wrote the trace: a context "cpu" is the processor */
-	bool fields_say_pid; /* a field "pid" is the event's process, not data of it */
+	bool is_own;         /* waymark wrote the trace: a context "cpu" means the processor */
+	bool fields_say_pid; /* a field "pid" means the event's process; it is not data */
 	bool ids_in_events;  /* a context compiled since this was cleared gives pid, tid or cpu */
 	/* clock of the fields mapped to one; "": the only clock; NULL: none yet */
 	const char *clock;
@@ -59,7 +58,7 @@ struct wm_ctf_compiler {
 	uint32_t run;      /* operation of the open run; UINT32_MAX: no open run */
 	uint32_t run_bits; /* size of the open run */
 	uint32_t run_skew; /* bits of the run's first byte that precede the run */
-	uint64_t min_bits; /* lower bound of the bits decoded by all operations up to here */
+	uint64_t min_bits; /* lower bound on the bits decoded by all operations so far */
 	uint64_t nr_items, nr_jumps;
 
 	enum wm_ctf_scope scope;
@@ -82,7 +81,7 @@ uint32_t wm_ctf_compile(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 			const struct wm_ctf_type *t, const struct wm_type *shape,
 			struct wm_ctf_place *place);
 
-/* Frees the nodes of the event that was compiled. */
+/* Frees the nodes of the event that was just compiled. */
 void wm_ctf_compile_event_end(struct wm_ctf_compiler *c);
 
 /* --- for compile*.c ---------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile_ref.c - finds the field that holds a length, a tag or a selector, and compiles the map
- * from values of a tag to options. See compile.h.
+ * from tag values to options. See compile.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define NONE UINT32_MAX
 
-#define MERGED_MAX 256u /* each looks at all operations */
+#define MERGED_MAX 256u /* each merge visits all operations */
 
 /* --- the field that a reference names ------------------------------------------------- */
 
@@ -32,14 +32,14 @@ static struct wm_ctf_node *compile_ref_part(const struct wm_ctf_node *n, const c
 
 /*
  * The fields that a reference names. There are several when its path goes through a variant that
- * was decoded before: one for each option, and the value is that of the option that was chosen.
+ * was decoded before: one for each option; the value is that of the chosen option.
  */
 struct targets {
 	struct wm_ctf_compiler *c;
 	const struct wm_ctf_type *owner;
 	const struct wm_ctf_node *first;
 	uint32_t nr;
-	bool is_bad; /* an option has no such field, or one that does not suit */
+	bool is_bad; /* an option has no such field, or an unsuitable one */
 };
 
 static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
@@ -50,8 +50,8 @@ static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct w
 }
 
 /*
- * Makes one slot of two. Their values never exist at the same time: they are in different options.
- * Slots of an event are used again in the next one, so only operations from `at` on are changed.
+ * Merges two slots. Their values never exist at the same time: they are in different options. An
+ * event's slots are reused for the next event, so only operations from `at` on are changed.
  */
 static void merge_slots(struct wm_ctf_compiler *c, uint32_t at, uint16_t from, uint16_t to)
 {
@@ -93,8 +93,8 @@ static void take_target(struct targets *t, const struct wm_ctf_node *n)
 }
 
 /*
- * Descends by names. In a list, a variant or an optional that is being compiled, goes on with the
- * node inside it; in a variant that is complete, with every option.
+ * Descends by names. In a list, a variant or an optional that is still being compiled, continues
+ * with the node inside it; in a complete variant, with every option.
  */
 static void compile_ref_descend(struct targets *t, const struct wm_ctf_node *n,
 				const char *const *names, uint32_t nr_names)
@@ -251,7 +251,7 @@ static bool want_ranges(struct wants *w, const struct wm_ctf_type *owner,
 	return ok;
 }
 
-/* By begin; equal ones in the order of the metadata. */
+/* Sorts by start; ranges with equal starts keep the order of the metadata. */
 static int compile_ref_by_low(const void *a, const void *b)
 {
 	const struct want *x = a, *y = b;
@@ -299,7 +299,7 @@ static void heap_pop(struct heap *h)
 }
 
 /*
- * Makes disjoint ranges from ranges that may overlap. `edges` are the values at which one begins,
+ * Turns ranges that may overlap into disjoint ones. `edges` are the values at which a range begins,
  * or which follow its end.
  */
 static void compile_ref_sweep(const struct wants *w, struct heap *h, const uint64_t *edges,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c - see decode.h. One loop over a program, compiled twice:
- * with items and without.
+ * decode.c - see decode.h. A single loop over a program, compiled twice: with items and without.
  */
 #include "read/ctf/step.h"
 

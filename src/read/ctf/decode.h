@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.h - runs the programs of plan.h over a window of a packet and makes items. Never reads
+ * decode.h - runs the programs of plan.h over a window of a packet and produces items. Never reads
  * more than WM_CTF_SLACK bytes beyond the window, whatever the bytes are.
  */
 #ifndef WM_READ_CTF_DECODE_H
@@ -9,9 +9,9 @@
 #include "read/ctf/plan.h"
 
 #define WM_CTF_SLACK     16u         /* bytes after a window that may be read */
-#define WM_CTF_ITEMS_MAX (1u << 21)  /* limit of items per event */
-#define WM_CTF_EMPTY_MAX 65536u      /* limit of zero-size elements per packet */
-#define WM_CTF_WIDE_MAX  (64u << 20) /* limit of bytes of converted strings per batch */
+#define WM_CTF_ITEMS_MAX (1u << 21)  /* maximum items per event */
+#define WM_CTF_EMPTY_MAX 65536u      /* maximum zero-size elements per packet */
+#define WM_CTF_WIDE_MAX  (64u << 20) /* maximum bytes of converted strings per batch */
 
 enum wm_ctf_status {
 	WM_CTF_OK,
@@ -54,7 +54,7 @@ enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_c
 
 /*
  * Decodes the event header at d->pos without a program. Returns false, and changes nothing, when
- * the header has another form or is not complete.
+ * the header has another form or is incomplete.
  */
 bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q);
 
@@ -65,7 +65,7 @@ bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q)
 char *wm_ctf_wide_text(struct wm_arena *a, enum wm_ctf_encoding encoding, const unsigned char *data,
 		       uint64_t bytes, uint32_t *ret_bytes);
 
-/* Convert floats of 16 and 128 bits to the bits of a double, rounding to nearest. */
+/* Convert 16-bit and 128-bit floats to the bits of a double, rounding to nearest. */
 uint64_t wm_ctf_half(uint16_t bits);
 uint64_t wm_ctf_quad(uint64_t high, uint64_t low);
 

@@ -45,7 +45,7 @@ static uint64_t shift_rounded(unsigned __int128 v, uint32_t shift)
 
 /*
  * Rounding up can overflow the mantissa: the carry then increments the exponent, which is correct
- * and can give infinity.
+ * and can yield infinity.
  */
 uint64_t wm_ctf_quad(uint64_t high, uint64_t low)
 {

@@ -21,7 +21,7 @@
 #include "read/ctf/trace.h"
 #include "trace/merge.h"
 
-/* when the trace's arena has grown by this much, the trace is opened anew to free memory */
+/* when the trace's arena has grown by this much, the trace is reopened to free memory */
 #define RENEW_BYTES ((size_t)16 << 20)
 
 /* --- opening ----------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ void wm_growing_totals(const struct wm_growing *g, struct wm_growing_totals *ret
 
 /* --- a look --------------------------------------------------------------------------------- */
 
-/* Adds a stream to the trace when its file has the first packet. */
+/* Adds a stream to the trace once its file has its first packet. */
 static int growing_add_stream(struct wm_growing *g, uint32_t file)
 {
 	uint32_t *more = realloc(g->by_stream, (g->trace->nr_streams + 1) * sizeof(*more));
@@ -171,7 +171,7 @@ static int growing_add_stream(struct wm_growing *g, uint32_t file)
 	return wm_trace_add_stream(g->trace, &g->files[file].part.file->stream);
 }
 
-/* Adds the packets found in a file, and the number of events lost before each. */
+/* Adds the packets found in a file, and the number of events lost before each one. */
 static int take_packets(struct wm_growing *g, struct wm_growing_file *f,
 			struct wm_ctf_founds *found)
 {
@@ -281,8 +281,8 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
 
 /*
  * Returns whether the event belongs to another look: its packet extends beyond the end of a look,
- * so that an earlier look returned it already, or the next one will. Compares ticks, because one
- * nanosecond may have several.
+ * so that an earlier look already returned it, or the next one will. Compares ticks, because
+ * several may fall in one nanosecond.
  */
 static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 {
@@ -298,7 +298,7 @@ static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 	return false;
 }
 
-/* Removes packets whose events were all returned, and frees their bytes. */
+/* Removes packets all of whose events were returned, and frees their bytes. */
 static void forget_given(struct wm_growing *g)
 {
 	struct wm_trace *t = g->trace;

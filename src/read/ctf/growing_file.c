@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* growing_file.c - the files of a trace that grows; see growing_int.h. */
+/* growing_file.c - the files of a growing trace; see growing_int.h. */
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -65,8 +65,8 @@ static uint64_t growing_file_end_of(int dirfd, const char *index, uint64_t other
 }
 
 /*
- * Adds the stream file NAME for index/NAME.idx. Streams are found by their index, because the
- * trace's folder also holds other files.
+ * Adds the stream file NAME for index/NAME.idx. Streams are found through their indexes, because
+ * the trace's folder also holds other files.
  */
 static int look_at_index(struct wm_growing *g, int dirfd, const char *index)
 {

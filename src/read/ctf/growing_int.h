@@ -15,10 +15,10 @@
 struct wm_growing_file {
 	char *name;
 	struct wm_ctf_part part;
-	uint64_t done;                   /* offset: all packets before it were returned */
+	uint64_t done;                   /* offset: all packets before it have been returned */
 	uint64_t fresh;                  /* offset: the last look found the packets from here on */
 	uint64_t discarded;              /* events_discarded of the last packet */
-	uint64_t free_to, index_free_to; /* offsets: the bytes before them were freed */
+	uint64_t free_to, index_free_to; /* offsets: the bytes before them have been freed */
 };
 
 struct wm_merge;
@@ -49,8 +49,8 @@ int wm_growing_files_list(struct wm_growing *g);
 void wm_growing_files_done(struct wm_growing *g);
 
 /*
- * Frees the disk space of the parts of the file and its index that were read. Returns the number of
- * bytes freed.
+ * Frees the disk space of the parts of the file and its index that have been read. Returns the
+ * number of bytes freed.
  */
 uint64_t wm_growing_file_free(struct wm_growing *g, struct wm_growing_file *f);
 

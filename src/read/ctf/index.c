@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * index.c - finds the packets of a CTF stream file from their headers alone. LTTng's index files
- * are used for their number of entries only: their entries would have to be checked against the
+ * are used only for their number of entries: the entries would have to be checked against the
  * headers anyway, and reading a header costs one page.
  */
 #include <endian.h>
@@ -102,7 +102,7 @@ struct walk {
 	const struct wm_ctf_folder *folder;
 	const char *name, *path;
 	struct wm_ctf_founds *found;
-	struct wm_ctf_file *file; /* NULL until the first packet was decoded */
+	struct wm_ctf_file *file; /* NULL until the first packet has been decoded */
 	int fd;
 	uint64_t bytes, at; /* size of the file; offset of the current packet */
 	struct wm_ctf_decoder d;
@@ -110,13 +110,13 @@ struct walk {
 	uint64_t head_bytes, head_room;
 	uint64_t slots[WM_CTF_SLOTS_MAX];
 	struct wm_batch items; /* items of the current frame */
-	/* magic number of the first packet, and its uuid if it follows directly */
+	/* the first packet's magic number, and its uuid if that follows directly */
 	unsigned char sign[20];
 	uint32_t nr_holes;      /* damaged ranges found so far */
 	uint64_t last_bytes;    /* size of the previous packet */
 	uint32_t sign_bytes;    /* size of `sign`; 0: no packet, or packets have no magic number */
 	bool has_uuid;          /* `uuid` is set */
-	bool keeps_ticks;       /* the times of packets in ticks are stored */
+	bool keeps_ticks;       /* packet times in ticks are stored */
 	unsigned char uuid[16]; /* the first packet's, which may differ from the metadata's */
 };
 
@@ -149,7 +149,7 @@ static int ctf_index_load(struct walk *w, uint64_t bytes)
 }
 
 /*
- * Decodes the frame as one of stream class `s`; loads more bytes when it is longer than the buffer.
+ * Decodes the frame as one of stream class `p`; loads more bytes when it is longer than the buffer.
  */
 static int decode_as(struct walk *w, const struct wm_ctf_stream_plan *p, struct wm_ctf_frame *ret,
 		     enum wm_ctf_status *ret_status)
@@ -223,7 +223,7 @@ static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 	return 1;
 }
 
-/* The uuid's bytes are the elements of a list, or one blob. False when there is no uuid. */
+/* The uuid's bytes are the elements of a list, or one blob. Returns false when there is no uuid. */
 static bool find_uuid(const struct walk *w, const struct wm_ctf_stream_plan *p,
 		      unsigned char ret[16])
 {
@@ -341,7 +341,7 @@ static bool keep_ticks(struct wm_ctf_trace *c, const struct wm_ctf_frame *f, uin
 	return true;
 }
 
-/* Adds the packet. One without a size extends to the end of the file. */
+/* Adds the packet. A packet without a size extends to the end of the file. */
 static int ctf_index_take(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_trace_clock *clock = f->plan->clock;
@@ -404,7 +404,9 @@ static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
 	memcpy(w->sign, w->head, w->sign_bytes);
 }
 
-/* Finds the next position after w->at that looks like a packet's start, else the file's end. */
+/*
+ * Finds the next position after w->at that looks like the start of a packet, else the file's end.
+ */
 static int find_next(struct walk *w)
 {
 	uint64_t at = w->at + 1;
@@ -439,8 +441,8 @@ static int find_next(struct walk *w)
 }
 
 /*
- * Searches the padding of a packet for another packet: if its size was damaged, it may include the
- * packets that follow. A packet as large as the previous one is not searched.
+ * Searches the padding of a packet for another packet: if the size was damaged, the packet may
+ * include those that follow. A packet as large as the previous one is not searched.
  */
 static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 {
@@ -512,10 +514,10 @@ static void expect_own(struct walk *w)
 
 /* --- all of a file, or a part --------------------------------------------------------------- */
 
-/* When a file was truncated between two packets, only its index shows it. */
+/* A file truncated between two packets is revealed only by its index. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 {
-	/* In waymark's own traces damaged ranges have a fault already. */
+	/* In waymark's own traces a fault has already been reported for damaged ranges. */
 	if (listed <= nr_packets ||
 	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
 		return;
@@ -536,7 +538,7 @@ static int ctf_index_open_file(struct walk *w)
 	return 0;
 }
 
-/* The path of the file, allocated in the trace's arena; NULL: out of memory. */
+/* Returns the path of the file, allocated in the trace's arena; NULL: out of memory. */
 static char *path_of(struct wm_trace *t, const char *name)
 {
 	size_t bytes = strlen(t->path) + strlen(name) + 2;
@@ -591,7 +593,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 		walk_destroy(w);
 		return -ENOMEM;
 	}
-	listed = wm_ctf_indexed(w->path); /* before the file, because both may grow meanwhile */
+	listed = wm_ctf_indexed(w->path); /* before the file, because both may be growing */
 	err = ctf_index_open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));

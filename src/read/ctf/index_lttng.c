@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_lttng.c - counts the packets in LTTng's index file of a stream; see trace.h. */
+/* index_lttng.c - counts the packets listed in the LTTng index of a stream; see trace.h. */
 #include <endian.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* item_type.c - see item_type.h. Recursion is limited by the depth of types, WM_CTF_DEPTH_MAX. */
+/*
+ * item_type.c - see item_type.h. Recursion is limited by the nesting depth of types,
+ * WM_CTF_DEPTH_MAX.
+ */
 #include "read/ctf/item_type.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * item_type.h - converts types of CTF metadata to the types of event/item.h, which all readers use.
- * A type is converted once; the result is in the metadata's arena, and its `own` is the
+ * item_type.h - converts the types of CTF metadata to the types of event/item.h, which all readers
+ * use. A type is converted once; the result is in the metadata's arena, and its `own` is the
  * wm_ctf_type.
  */
 #ifndef WM_READ_CTF_ITEM_TYPE_H

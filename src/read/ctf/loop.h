@@ -3,7 +3,7 @@
  * loop.h - the loop over programs, included twice by decode.c: with ITEMS the values are put into a
  * batch, without it they are skipped. RUN is the function's name. Each operation ends with its own
  * jump to the next one, so that the branch predictor learns pairs of operations. Labels are named
- * after the codes of the operations.
+ * after the operation codes.
  *
  * Runs programs in sequence and skips those without operations; the first must have some. If
  * `parts` is not NULL, each element is set to the range of one program's items.

@@ -43,7 +43,7 @@ static bool names_add(struct names *n, const char *name)
 	return n->at[n->count] && ++n->count;
 }
 
-/* Lists the names in the folder `path`, sorted, without hidden ones. */
+/* Lists the names in the folder `path`, sorted, omitting hidden ones. */
 static int ctf_open_list(const char *path, struct names *ret)
 {
 	DIR *dir = opendir(path);
@@ -83,7 +83,7 @@ static char *ctf_open_join(const char *a, const char *b)
 /* --- folders ---------------------------------------------------------------------------------- */
 
 struct tree {
-	struct names folders; /* folders that have a file `metadata`, relative to the path */
+	struct names folders; /* folders that have a `metadata` file, relative to the path */
 	uint32_t nr_names;
 	bool first_only;
 };
@@ -170,8 +170,8 @@ static bool ctf_open_probe(const char *path, bool is_folder, const unsigned char
 /* --- metadata of a folder ------------------------------------------------------------------- */
 
 /*
- * Returns whether two folders are chunks of one recording: the metadata of one is a prefix of the
- * other's.
+ * Returns whether two folders are chunks of one recording, that is, whether the metadata of one is
+ * a prefix of the other's.
  */
 static bool is_chunk(const struct wm_ctf_folder *a, const struct wm_ctf_folder *b)
 {
@@ -222,7 +222,7 @@ static const char *uuid_text(struct wm_trace *t, const struct wm_ctf_metadata *m
 	return wm_arena_copy(&t->arena, text, n);
 }
 
-/* Copies the environment of a folder. That of the first folder is also the trace's environment. */
+/* Copies the environment of a folder. The first folder's is also the trace's environment. */
 static int ctf_open_words(struct wm_trace *t, struct wm_ctf_folder *f)
 {
 	const struct wm_ctf_metadata *m = f->plan->metadata;
@@ -245,14 +245,14 @@ static int ctf_open_words(struct wm_trace *t, struct wm_ctf_folder *f)
 	f->origin.words = list;
 	f->origin.nr_words = err ? 0 : m->nr_env;
 	f->origin.uuid = uuid_text(t, m);
-	/* In CTF 2 that is the UUID of the metadata. */
+	/* In CTF 2 `uuid` is the metadata's UUID. */
 	f->origin.shown_uuid = m->major == 2 ? m->trace_uid : f->origin.uuid;
 	return err;
 }
 
 /*
- * Parses f->text and compiles its plan, or shares the plan of another chunk of the recording.
- * Returns 0 also when the metadata is damaged and a fault was reported.
+ * Parses f->text and compiles its plan, or shares the plan of another chunk of the recording. Also
+ * returns 0 when the metadata is damaged and a fault was reported.
  */
 static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf_folder *f,
 		       struct wm_diag *diag)
@@ -319,8 +319,8 @@ static int make_folders(struct wm_trace *t, struct wm_ctf_trace *c, const struct
 }
 
 /*
- * Sorts the longest metadata first: earlier chunks, whose metadata is shorter, then share the plan
- * of the last one.
+ * Sorts the longest metadata first, so that earlier chunks, whose metadata is shorter, share the
+ * plan of the last one.
  */
 static int by_bytes(const void *a, const void *b)
 {
@@ -331,7 +331,7 @@ static int by_bytes(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* A damaged metadata file is a fault when there are others, else an error. */
+/* Damaged metadata is a fault when there are other metadata files, else an error. */
 static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *diag)
 {
 	struct wm_ctf_folder **order = calloc(c->nr_folders + 1u, sizeof(struct wm_ctf_folder *));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - reads processes, threads and losses from waymark's own traces: see own.h. The input may
+ * own.c - reads processes, threads and losses from waymark's own traces; see own.h. The input may
  * be forged.
  */
 #include "read/ctf/own.h"
@@ -25,8 +25,8 @@ bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m)
 }
 
 /*
- * Returns whether this is the stream of task events: only its packets have one CPU and its events
- * no context.
+ * Returns whether this is the stream of task events: the only one whose packets have one CPU and
+ * whose events have no context.
  */
 static bool is_of_tasks(const struct wm_ctf_stream *s)
 {
@@ -86,7 +86,7 @@ struct end {
 
 struct hearing {
 	struct wm_trace *t;
-	/* ends of processes, in the trace's arena; assigned to processes after reading */
+	/* ends of processes, in the trace's arena; matched to processes after reading */
 	struct end *ends;
 	uint32_t nr_ends;
 	uint64_t lost; /* sum over all causes */
@@ -152,7 +152,7 @@ static int add_thread(struct hearing *h, const struct wm_event *e)
 }
 
 /*
- * Returns an id from the kernel's records, which is signed: a thread of another pid namespace has
+ * Returns an id from the kernel's records, which is signed: a thread in another pid namespace has
  * -1.
  */
 static int32_t id(const struct wm_event *e, const char *name)
@@ -255,7 +255,7 @@ static int add_cause(struct wm_trace *t, const char *name)
 	return 0;
 }
 
-/* Adds a cause for each label of the cause field, sorted by value. */
+/* Adds a cause for each label of the `cause` field, sorted by value. */
 static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
 {
 	int err = 0;
@@ -270,7 +270,7 @@ static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
 	return err;
 }
 
-/* Lists all causes that the recorder has names for; the unknown ones come last. */
+/* Lists all causes that the recorder has names for; unknown ones come last. */
 static int list_causes(struct wm_trace *t)
 {
 	int err = 0;
@@ -289,7 +289,7 @@ static int list_causes(struct wm_trace *t)
 
 /*
  * Raises the number of lost events to the sum of the packets' counters, if the recorder's stream
- * has fewer because it is damaged.
+ * reports fewer because it is damaged.
  */
 static void believe_counters(struct hearing *h)
 {
@@ -317,7 +317,7 @@ static int read_packet(struct hearing *h, struct wm_packet_reader *r, const stru
 	return got == -ENOMEM ? got : 0;
 }
 
-/* Reads the packets from `first` on. Reports no faults: the reader of a packet reports them. */
+/* Reads the packets from `first` on. Reports no faults: whoever reads a packet reports them. */
 static int read_recorder(struct hearing *h, uint64_t first)
 {
 	struct wm_trace *t = h->t;
@@ -359,7 +359,7 @@ static int sort(struct hearing *h)
 	return err;
 }
 
-/* Sets the error of the wall clock to the value measured by the recorder. */
+/* Sets the error of the wall clock to the value that the recorder measured. */
 static void mend_clocks(struct wm_trace *t)
 {
 	const char *error = wm_trace_word(t, "clock_error_ns");

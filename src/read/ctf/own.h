@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.h - reads what waymark's own traces have beyond standard CTF. The recorder's stream lists
+ * own.h - reads what waymark's own traces contain beyond standard CTF. The recorder's stream lists
  * processes, threads, and losses with their causes: own.c reads it when the trace is opened.
- * Packets and events fulfil stricter rules than CTF's, which own_check.c checks. own_note.c reads
+ * Packets and events obey stricter rules than CTF's, which own_check.c checks. own_note.c reads
  * notes about event classes.
  */
 #ifndef WM_READ_CTF_OWN_H
@@ -14,9 +14,9 @@ struct wm_ctf_frame;
 struct wm_ctf_found;
 
 /*
- * The name and process of a thread in the kernel's events, from time `ns` on. Either the kernel
- * reported the change when it happened, or the recorder read the name later from /proc; then it may
- * differ from the name at `ns`.
+ * The name and process of a thread in the kernel's events, valid from time `ns` on. Either the
+ * kernel reported the change when it happened, or the recorder read the name later from /proc, in
+ * which case it may differ from the name at `ns`.
  */
 struct wm_ctf_thread {
 	int64_t ns;
@@ -33,8 +33,8 @@ struct wm_ctf_thread {
 int wm_ctf_own_read(struct wm_trace *t);
 
 /*
- * Like wm_ctf_own_read(), in steps, for a trace that grows: the first function is called before
- * there are packets, the second one for the packets from `first` on.
+ * Like wm_ctf_own_read(), in steps, for a growing trace: the first function is called before there
+ * are packets, the second one for the packets from `first` on.
  */
 int wm_ctf_own_begin(struct wm_trace *t);
 int wm_ctf_own_hear(struct wm_trace *t, uint64_t first);
@@ -48,8 +48,8 @@ int wm_ctf_own_sort(struct wm_trace *t);
 struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t pid, int64_t ns);
 
 /*
- * Copies the losses, and the processes and threads that matter from `ns` on, from an earlier
- * opening of the same trace. 0 or -ENOMEM.
+ * Copies the losses, and the processes and threads that matter from `ns` on, from the same trace as
+ * opened before. 0 or -ENOMEM.
  */
 int wm_ctf_own_inherit(struct wm_trace *t, const struct wm_trace *from, int64_t ns);
 
@@ -66,8 +66,8 @@ const struct wm_item *wm_ctf_own_field(const struct wm_event *e, const char *nam
 /* --- own_modules.c --------------------------------------------------------- */
 
 /*
- * Add the binary of an event about a mapping: wm_ctf_own_module() of the recorder's event,
- * wm_ctf_own_mmap() of the kernel's. 0 or -ENOMEM.
+ * Add the binary of an event about a mapping: wm_ctf_own_module() for the recorder's event,
+ * wm_ctf_own_mmap() for the kernel's. 0 or -ENOMEM.
  */
 int wm_ctf_own_module(struct wm_trace *t, const struct wm_event *e);
 int wm_ctf_own_mmap(struct wm_trace *t, const struct wm_event *e);
@@ -89,8 +89,8 @@ void wm_ctf_own_follow(struct wm_trace *t, const struct wm_ctf_found *before,
 		       const struct wm_ctf_found *now);
 
 /*
- * Reports a fault for each stream file that is missing although its index exists. `folder` is its
- * path, `below` the same relative to the trace's path.
+ * Reports a fault for each stream file that is missing although its index exists. `folder` is the
+ * folder's path, `below` is the same relative to the trace's path.
  */
 void wm_ctf_own_gone(struct wm_trace *t, const char *folder, const char *below);
 
@@ -113,12 +113,12 @@ bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, str
 /* --- own_note.c ------------------------------------------------------------ */
 
 /*
- * Applies the writer's note on a class: its print form, and which fields are contexts. 0 or
+ * Applies the writer's note about a class: its print form, and which fields are contexts. 0 or
  * -ENOMEM.
  */
 int wm_ctf_own_note(struct wm_trace *t, const struct wm_ctf_event *e, struct wm_event_type *type);
 
-/* CTF 1.8 has no booleans and no blobs: they are recognized by the names of our types. */
+/* CTF 1.8 has neither booleans nor blobs: they are recognized by the names of our types. */
 void wm_ctf_own_types(struct wm_ctf_metadata *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * own_check.c - checks that packets of waymark's own traces are complete, count their events, and
- * do not overlap; violations are damage. See own.h.
+ * do not overlap; violations are treated as damage. See own.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -71,7 +71,9 @@ void wm_ctf_own_follow(struct wm_trace *t, const struct wm_ctf_found *before,
 
 /* --- missing files ------------------------------------------------------------------------ */
 
-/* Returns whether the stream file NAME of an index NAME.idx is missing; writes NAME to `name`. */
+/*
+ * Returns whether the stream file NAME of an index NAME.idx is missing; writes NAME to `ret_name`.
+ */
 static bool is_gone(int dirfd, const char *index, char *ret_name, size_t room)
 {
 	size_t n = strlen(index);

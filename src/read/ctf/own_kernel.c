@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_kernel.c - prints the kernel's events of waymark's own traces in the kernel's form, using the
+ * own_kernel.c - prints kernel events in waymark's own traces in the kernel's form, using the
  * format files in the trace (DIR/kernel/formats). Separates the fields of a sample from those of
  * the event. See own.h. The files may be forged.
  */
@@ -33,7 +33,7 @@ struct wm_ctf_kernel {
 	pthread_mutex_t lock;
 	/* symbols, read on demand; NULL: not read yet, or the trace has none */
 	struct wm_kformats *known;
-	/* reading symbols was tried; stored with release after `known` */
+	/* reading the symbols was attempted; stored with release after `known` */
 	bool asked;
 };
 
@@ -50,7 +50,7 @@ static bool own_kernel_is_length(const struct wm_member *m, uint32_t i, uint32_t
 	return !strncmp(name + 1, m[i + 1].name, n) && !strcmp(name + 1 + n, "_length");
 }
 
-/* Counts the members from `from` on, without those that are the length of the next one. */
+/* Counts the members from `from` on, excluding those that hold the length of the next one. */
 static uint32_t count_from(const struct wm_type *fields, uint32_t from)
 {
 	uint32_t n = 0;
@@ -69,8 +69,8 @@ static bool own_kernel_has_member(const struct wm_type *t, const char *name)
 }
 
 /*
- * Marks the fields of the sample as contexts: those before a tracepoint's own fields, and all
- * fields of other events.
+ * Marks the sample's fields as contexts: those before a tracepoint's own fields, and all fields of
+ * other events.
  */
 static void find_contexts(struct wm_event_type *type, const struct wm_kformat *format)
 {
@@ -96,8 +96,8 @@ static bool own_kernel_is_named(const struct wm_event_type *type, const char *sy
 }
 
 /*
- * Returns whether the kernel's print form is used. The form of a probe has less information than
- * its fields, and the form of a stack has many lines: their fields are printed instead.
+ * Returns whether the kernel's print form is used. A probe's form has less information than its
+ * fields, and a stack's form has many lines, so their fields are printed instead.
  */
 static bool own_kernel_is_worth(const struct wm_kformat *f)
 {
@@ -208,7 +208,7 @@ void wm_ctf_kernel_done(struct wm_ctf_kernel *k)
 
 /* --- printing ---------------------------------------------------------------------------- */
 
-/* Reads the symbols at the first print form that needs one, because they are large. */
+/* Reads the symbols when a print form first needs one, because they are large. */
 static struct wm_kformats *read_symbols(struct wm_trace *t, const struct wm_kmachine *machine)
 {
 	struct wm_kformats *known;

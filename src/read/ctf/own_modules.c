@@ -4,7 +4,7 @@
 
 #include "read/ctf/own.h"
 
-/* Copies a blob, which CTF 1.8 declares as a sequence of numbers. Returns the number of bytes. */
+/* Copies a blob, which CTF 1.8 declares as a sequence of numbers. Returns its number of bytes. */
 static uint32_t get_bytes(const struct wm_event *e, const char *name,
 			  unsigned char to[WM_BUILD_ID_MAX])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_note.c - reads the note that waymark's writer adds to an event class, in a comment of the
- * metadata (CTF 1.8) or in attributes (CTF 2): the print form and the contexts of the event. A
- * damaged note is ignored. See own.h.
+ * own_note.c - reads the note that waymark's writer adds to an event class, in a metadata comment
+ * (CTF 1.8) or in attributes (CTF 2): the event's print form and contexts. A damaged note is
+ * ignored. See own.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static void own_note_take(struct wm_event_type *type, const char *key, size_t by
 }
 
 /*
- * Returns the length of a quoted text including its quotes. One without a closing quote extends to
- * the end.
+ * Returns the length of a quoted string including its quotes. One without a closing quote extends
+ * to the end.
  */
 static size_t quoted_bytes(const char *at)
 {
@@ -65,7 +65,7 @@ static int own_note_value(struct wm_trace *t, const char **at, const char **ret_
 	return 1;
 }
 
-/* Parses a note in a comment: key=value, separated by blanks. */
+/* Parses a note in a comment: key=value pairs, separated by blanks. */
 static int comment(struct wm_trace *t, const char *at, struct wm_event_type *type,
 		   uint64_t *contexts)
 {
@@ -80,7 +80,7 @@ static int comment(struct wm_trace *t, const char *at, struct wm_event_type *typ
 		bytes = strcspn(at, "= \t\r\n");
 		at += bytes;
 		if (*at != '=')
-			break; /* end of the note, or not a note of waymark's */
+			break; /* end of the note, or not one of waymark's notes */
 		at++;
 		got = own_note_value(t, &at, &text, &number);
 		if (got > 0)

@@ -4,10 +4,10 @@
  * removes data that waymark's reader can read.
  *
  * First the files are repaired: a damaged tail is truncated; for damage elsewhere the intact
- * packets are written to a new file, which is renamed over the old one. Then the trace is opened
- * again and packets are repaired: the content_size of a packet with a damaged record is reduced (8
- * bytes, within one page), then its event_count is corrected; index files are replaced as a whole.
- * No step makes the trace worse: an interrupted repair can be run again.
+ * packets are written to a new file, which is renamed over the old one. Then the trace is reopened
+ * and packets are repaired: the content_size of a packet with a damaged record is reduced (8 bytes,
+ * within one page), then its event_count is corrected; index files are replaced as a whole. No step
+ * makes the trace worse: an interrupted repair can be run again.
  */
 #include "base/array.h"
 #include "read/open.h"
@@ -133,7 +133,7 @@ static int open_stream(struct repair *r, int how)
 	return fd;
 }
 
-/* Makes a file the current one, and finds its packets in the list of the trace. */
+/* Makes a file the current one, and finds its packets in the trace's list. */
 static int repair_take(struct repair *r, const char *name)
 {
 	const struct wm_trace *t = r->t;
@@ -154,7 +154,7 @@ static int repair_take(struct repair *r, const char *name)
 }
 
 /*
- * Returns whether a process has the file open for writing: then the kernel refuses a read lease.
+ * Returns whether a process has the file open for writing: if so, the kernel refuses a read lease.
  * Where leases do not work (another user's file, some network file systems), returns false.
  */
 static bool being_written(struct repair *r, const char *name)
@@ -168,7 +168,7 @@ static bool being_written(struct repair *r, const char *name)
 	fd = open_stream(r, O_RDONLY);
 	if (fd < 0)
 		return false;
-	/* When a process opens the file for writing at this moment, the kernel sends SIGIO. */
+	/* If a process opens the file for writing at this moment, the kernel sends SIGIO. */
 	(void)sigemptyset(&sigio);
 	(void)sigaddset(&sigio, SIGIO);
 	(void)pthread_sigmask(SIG_BLOCK, &sigio, &old);
@@ -183,7 +183,7 @@ static bool being_written(struct repair *r, const char *name)
 
 /* --- bad places and tails ------------------------------------------------------------------ */
 
-/* Returns the reason of the file's last fault, or NULL. A file without faults is not truncated. */
+/* Returns the reason for the file's last fault, or NULL. A file without faults is not truncated. */
 static const char *complaint(const struct repair *r)
 {
 	for (uint32_t i = r->t->nr_faults; i-- > 0;)
@@ -283,7 +283,7 @@ static int mend_file(struct repair *r, const char *name)
 
 /* --- packets --------------------------------------------------------------------------------- */
 
-/* Reads from the file the part of the frame that all of waymark's packets have in common. */
+/* Reads from the file the part of the frame that all of waymark's packets share. */
 #define FRAME_BYTES WM_FRAME_BYTES_PLAIN
 
 static int repair_read_frame(struct repair *r, int fd, const struct wm_packet *p,
@@ -493,8 +493,8 @@ static int mend_inside(struct repair *r, const char *name)
 }
 
 /*
- * Removes the index of a missing stream file, so that the loss of its packets is not reported any
- * more.
+ * Removes the index of a missing stream file, so that the loss of its packets is no longer
+ * reported.
  */
 static void drop_index(void *data, const char *name, uint64_t nr_packets)
 {
@@ -520,8 +520,8 @@ static int repair_open_trace(struct repair *r)
 	if (err)
 		return err;
 	/*
-	 * Only a single trace as waymark recorded it can be repaired: converted traces have other
-	 * packets, and several traces in a folder have their files in sub-folders.
+	 * Only a single trace as recorded by waymark can be repaired: converted traces have other
+	 * packets, and a folder of several traces has its files in sub-folders.
 	 */
 	if (!r->t->is_own || wm_trace_word(r->t, "converted_by") ||
 	    faccessat(r->dirfd, "metadata", R_OK, 0))

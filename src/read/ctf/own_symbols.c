@@ -20,7 +20,7 @@ static int own_symbols_unpack(char *packed, size_t bytes, char **ret_text, size_
 	size_t got;
 	int err = -EBADMSG;
 
-	/* The size in the file may be wrong, so it is used only up to a limit. */
+	/* The size in the file may be wrong, so it is trusted only up to a limit. */
 	if (room <= WM_KALLSYMS_MAX) {
 		text = malloc((size_t)room + 1);
 		err = text ? 0 : -ENOMEM;

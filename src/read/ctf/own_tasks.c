@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * own_tasks.c - finds the process or thread that had an id at a given time, in waymark's own
- * traces: see own.h.
+ * traces; see own.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static uint32_t own_tasks_place(const struct wm_trace *t, uint32_t pid, int64_t 
 }
 
 /*
- * Prefers a record that the kernel wrote at the time to one that the recorder queried.
+ * Prefers a record that the kernel wrote at the time over one that the recorder queried.
  */
 static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uint32_t at)
 {
@@ -80,8 +80,8 @@ static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t t
 }
 
 /*
- * Names forked threads after their parents. Oldest first, so that a parent that was itself forked
- * has its name already.
+ * Names forked threads after their parents, oldest first, so that a parent that was itself forked
+ * already has its name.
  */
 static int own_tasks_name_forks(struct wm_trace *t)
 {
@@ -126,7 +126,7 @@ struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t p
 
 /*
  * Returns the name of the process that had the pid at that time. Before the first process joined,
- * it is the first one, because its first chunk can be older.
+ * this is the first one, because its first chunk can be older.
  */
 static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
@@ -159,7 +159,7 @@ const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 
 	if (!t->is_own || e->pid < 0)
 		return "";
-	/* Counters of a process, too, are of processes that need not have joined. */
+	/* Per-process counters, too, may be about processes that never joined. */
 	if (f->plan->is_of_cpu || f->plan->ids_in_events)
 		comm = thread_comm(t, e->tid, ns);
 	if (f->plan->is_of_cpu || comm[0])

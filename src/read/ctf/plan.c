@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - makes the plans of a trace: every stream class and its events; see plan.h. */
+/* plan.c - creates the plans of a trace: every stream class and its events; see plan.h. */
 #include "read/ctf/plan.h"
 
 #include <errno.h>
@@ -55,7 +55,9 @@ static bool ctf_plan_is_epoch(const struct wm_ctf_metadata *m, const struct wm_c
 			       !strncmp(tracer->text, "lttng-", 6));
 }
 
-/* Describes what the clock counts from. One without identity is a clock of its metadata only. */
+/*
+ * Describes what the clock counts from. A clock without an identity belongs to its metadata only.
+ */
 static const char *ctf_plan_origin(struct wm_trace *t, const struct wm_ctf_metadata *m,
 				   const struct wm_ctf_clock *c, const char *where)
 {
@@ -116,7 +118,7 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	};
 	if (!c->origin)
 		return no_memory(diag);
-	/* Traces with equal clocks share one. */
+	/* Traces with equal clocks share a single one. */
 	for (uint32_t i = 0; i < t->nr_clocks; i++) {
 		if (same_clock(t->clocks[i], c)) {
 			*ret = t->clocks[i];
@@ -128,8 +130,8 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 }
 
 /*
- * Makes one wm_trace_clock for each clock in use. `made` is indexed like the metadata's clocks; its
- * last element is the implicit clock. Sets clock and clock_id of the stream.
+ * Creates one wm_trace_clock for each clock in use. `made` is indexed like the metadata's clocks;
+ * its last element is the implicit clock. Sets clock and clock_id of the stream.
  */
 static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 			       const struct wm_ctf_stream *s, const struct wm_trace_clock **made,
@@ -166,7 +168,10 @@ static int ctf_plan_find_clock(struct wm_trace *t, const struct wm_ctf_compiler 
 
 /* --- one stream class -------------------------------------------------------------------- */
 
-/* Returns the type that readers show for a scope; NULL also when the scope is absent. */
+/*
+ * Returns the type that readers show for a scope; NULL when out of memory or when the scope is
+ * absent.
+ */
 static const struct wm_type *ctf_plan_shape(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 					    struct wm_ctf_type *t)
 {
@@ -236,7 +241,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 		begins->events[i].fields = wm_ctf_compile(
 		    c, WM_CTF_EVENT_FIELDS, e->fields, plan->type->parts[WM_PART_FIELDS], &place);
 		wm_ctf_compile_event_end(c);
-		/* Slots that only this event uses are free for the next one. */
+		/* Slots that only this event uses can be reused for the next one. */
 		if (!c->keeps_slots)
 			c->nr_slots = nr_slots;
 		if (p->nr_dense == i && e->id == i)
@@ -244,7 +249,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 	}
 }
 
-/* Marks runs in which no value is needed: they can be skipped in one step. */
+/* Marks runs in which no value is needed, so that they can be skipped in one step. */
 static void mark_runs(struct wm_ctf_op *ops, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * plan.h - the plan of a CTF trace, which describes how its packets and events are decoded:
- * metadata compiled to programs, one for each scope. plan.c makes the plan, compile.c the programs,
- * and decode.c runs them.
+ * metadata compiled to programs, one for each scope. plan.c creates the plan, compile.c the
+ * programs, and decode.c runs them.
  *
  * A program is a list of operations. Fields at constant distances from one another form a *run*:
- * its first operation aligns and checks that all bits are present, the following ones need only
+ * its first operation aligns and checks that all bits are present, so the following ones need only
  * load. A field of variable length (a string, a sequence, a variant, LEB128) ends a run.
  *
  * Values that other fields need (lengths, tags, ids, times) go to *slots*, 64-bit numbers in the
@@ -21,11 +21,11 @@
 #include "read/ctf/meta/type.h"
 #include "trace/reader.h"
 
-#define WM_CTF_OPS_MAX        (1u << 20) /* operations of all programs of a trace */
+#define WM_CTF_OPS_MAX        (1u << 20) /* operations in all programs of a trace */
 #define WM_CTF_SLOTS_MAX      16384u     /* slots of a stream class and one event */
 #define WM_CTF_RUN_BITS_MAX   (1u << 24)
 #define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
-#define WM_CTF_UNROLLED_BYTES 4096u /* longer texts are not part of a run */
+#define WM_CTF_UNROLLED_BYTES 4096u /* longer strings are not part of a run */
 
 enum wm_ctf_slot {
 	WM_CTF_SLOT_TRASH,
@@ -47,7 +47,7 @@ enum wm_ctf_code {
 	WM_CTF_OP_RUN,
 
 	/*
-	 * Within a run: loads of the number `at` bytes from the run's start, ordered by kind, byte
+	 * Within a run: load the number `at` bytes from the run's start; ordered by kind, byte
 	 * order and size.
 	 */
 	WM_CTF_OP_U8,
@@ -74,7 +74,7 @@ enum wm_ctf_code {
 	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
 	WM_CTF_OP_STRUCT, /* `n` members, `length` items in all */
 
-	/* Outside of runs: */
+	/* Outside runs: */
 	WM_CTF_OP_FREE_BITS, /* like BITS, aligned to 1 << shift bits */
 	WM_CTF_OP_STRING,    /* text up to a NUL */
 	WM_CTF_OP_TEXT_N,    /* text whose size in bytes is in `slot`, or up to a NUL */
@@ -141,9 +141,9 @@ struct wm_ctf_event_plan {
 };
 
 /*
- * How to decode a usual event header without its program: id and time are at fixed offsets from an
- * aligned position. It is valid for ids from `low` to `high`; other headers, and headers whose
- * items are wanted, need the program.
+ * How to decode a common event header without its program: id and time are at fixed offsets from an
+ * aligned position. Valid for ids from `low` to `high`; other headers, and headers whose items are
+ * wanted, need the program.
  */
 struct wm_ctf_quick {
 	bool is_usable;
@@ -163,7 +163,7 @@ struct wm_ctf_quick {
 struct wm_ctf_stream_plan {
 	const struct wm_ctf_stream *class;
 	const struct wm_ctf_metadata *metadata;
-	const struct wm_type *parts[WM_NR_PARTS]; /* all parts except those of events */
+	const struct wm_type *parts[WM_NR_PARTS]; /* all parts except events' own */
 	struct wm_ctf_program packet_header, packet_context, event_header, event_context;
 	const struct wm_ctf_op *ops;
 	uint32_t nr_slots;
@@ -173,7 +173,7 @@ struct wm_ctf_stream_plan {
 	const char *clock_id;               /* in the metadata; NULL: it has no such clock */
 	const struct wm_member *uuid;       /* member of the packet header, or NULL */
 	struct wm_ctf_quick quick;
-	bool ids_in_events; /* pid, tid or cpu are in the contexts of events */
+	bool ids_in_events; /* pid, tid or cpu are in the events' contexts */
 	bool is_own;        /* waymark recorded the trace */
 	bool is_of_cpu;     /* the events of a packet are from one CPU */
 	/* the packets are as waymark wrote them: the trace was not converted */
@@ -187,7 +187,7 @@ struct wm_ctf_plan {
 	struct wm_ctf_metadata *metadata; /* owned by the plan */
 	uint32_t nr_streams;
 	struct wm_ctf_stream_plan *streams; /* sorted by id */
-	uint32_t align_bytes; /* alignment of windows: the largest of all types, at least 8 */
+	uint32_t align_bytes; /* alignment of windows: the largest of any type, at least 8 */
 	uint64_t nr_ops;
 };
 
@@ -237,10 +237,10 @@ static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
 	       !s->has[WM_CTF_SLOT_VPID];
 }
 
-/* Fills the stream's struct wm_ctf_quick, derived from the program of the header. */
+/* Fills the stream's struct wm_ctf_quick from the program of the header. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
 
-/* Returns the range, and so the option, that contains a value, or NULL. */
+/* Returns the range that contains a value, and thereby the option; or NULL. */
 const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_header.c - recognizes the usual forms of event headers. It follows the header's program as a
+ * plan_header.c - recognizes common forms of event headers. It follows the header's program as a
  * decoder would for a small id, and notes the offsets of id and time. When there is any other
  * field, the header is decoded by its program.
  */
@@ -13,7 +13,7 @@
 struct follow {
 	struct wm_ctf_quick q;
 	const struct wm_ctf_op *id; /* the last operation that loads an id */
-	uint32_t run; /* offset in bits of the operations that follow, up to the next run */
+	uint32_t run; /* bit offset of the operations that follow, up to the next run */
 };
 
 static bool plan_header_number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
@@ -41,7 +41,7 @@ static bool plan_header_number(struct follow *f, const struct wm_ctf_op *op, uin
 	return true;
 }
 
-/* Returns the option that is chosen by the smallest ids. */
+/* Returns the option chosen by the smallest ids. */
 static const struct wm_ctf_op *plan_header_choose(struct follow *f, const struct wm_ctf_op *ops,
 						  const struct wm_ctf_op *op)
 {
@@ -126,7 +126,7 @@ void wm_ctf_quick_make(struct wm_ctf_stream_plan *p)
 
 	if (!p->event_header.ops || !plan_header_follow(&f, p->ops, p->event_header.ops))
 		return;
-	/* A header whose first run begins inside a byte is not decoded quickly. */
+	/* A header whose first run begins inside a byte cannot use the quick way. */
 	if (f.q.shift < 3 || !f.q.bits)
 		return;
 	f.q.is_usable = true;

@@ -2,7 +2,7 @@
 /*
  * reader.c - reads the events of one packet. Only a window of the packet is in memory, however
  * large the packet is. The window moves between batches, never during one, because items point into
- * it. Files are closed after each read, because thousands of streams may be merged at a time.
+ * it. Files are closed after each read, because thousands of streams may be merged at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +43,8 @@ struct wm_packet_reader {
 	struct wm_arena head_wide;
 
 	/*
-	 * The window: `have` bytes of the packet from offset `base` on, a multiple of the plan's
-	 * align_bytes.
+	 * The window: `have` bytes of the packet starting at offset `base`, a multiple of the
+	 * plan's align_bytes.
 	 */
 	unsigned char *data;
 	uint64_t base, have, room;
@@ -142,8 +142,8 @@ static int ctf_reader_fill(struct wm_packet_reader *r)
 }
 
 /*
- * Moves the start of the window to the event at `at_bits`; enlarges the window when it is there
- * already.
+ * Moves the start of the window to the event at `at_bits`; enlarges the window when it is already
+ * there.
  */
 static int refill(struct wm_packet_reader *r, uint64_t at_bits)
 {
@@ -307,7 +307,7 @@ static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batc
 }
 
 /*
- * In waymark's traces no event is later than its packet's end. Reduces a later time, which would
+ * In waymark's traces no event is later than its packet's end. Clamps a later time, which would
  * break the order of the merge, to the end.
  */
 static void bound_time(struct wm_packet_reader *r, struct wm_event *e)
@@ -345,7 +345,9 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 		finish_own(r, e);
 }
 
-/* Converts the time of an event when its clock is unusual or the time very far from the origin. */
+/*
+ * Converts the time of an event when its clock is unusual or the time is very far from the origin.
+ */
 static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
 {
 	int64_t ns = wm_ctf_ns(r->plan->clock, ticks);
@@ -397,7 +399,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 		memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
 	d->first_item = e->parts[WM_PART_HEADER].at = b->nr_items;
 	if (!r->is_quick || !wm_ctf_decode_quick(d, &r->plan->quick)) {
-		d->slots[WM_CTF_EVENT_ID] = 0; /* the header may be without it */
+		d->slots[WM_CTF_EVENT_ID] = 0; /* the header may lack it */
 		status = wm_ctf_decode(d, r->plan->event_header,
 				       ctf_reader_wanted(r, b, WM_PART_HEADER));
 		if (status)
@@ -427,7 +429,8 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 }
 
 /*
- * Called when the event at `begin` is not complete in the window. 1: try again; 0: end the batch.
+ * Called when the window does not contain all of the event at `begin`. 1: try again; 0: end the
+ * batch.
  */
 static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64_t begin)
 {
@@ -445,8 +448,8 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 }
 
 /*
- * Called after the last event: reports a fault when the clock is later than the packet's end, as
- * damaged times can make it.
+ * Called after the last event: reports a fault when the clock is later than the packet's end, which
+ * damaged times can cause.
  */
 static void ctf_reader_check_end(struct wm_packet_reader *r)
 {
@@ -460,7 +463,7 @@ static void ctf_reader_check_end(struct wm_packet_reader *r)
 }
 
 /*
- * Compares the number of events in a packet that was read to its end with the number it declares.
+ * Compares the number of events in a fully read packet with the number that it declares.
  */
 static void ctf_reader_check_count(struct wm_packet_reader *r)
 {

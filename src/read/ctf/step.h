@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.h - functions and macros for the loops of loop.h: loads, the clock, capacity checks,
+ * step.h - functions and macros for the loops in loop.h: loads, the clock, capacity checks,
  * lengths. All positions are in bits from the window's start; before every load, its end is
  * compared with `end`.
  */
@@ -66,7 +66,7 @@ inline_always uint64_t load64_big(const unsigned char *p)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? swap64(p) : load64(p);
 }
 
-/* Loads 1 to 64 bits from bit `at` on, in either bit order. Reads up to 9 bytes. */
+/* Loads 1 to 64 bits starting at bit `at`, in either bit order. Reads up to 9 bytes. */
 inline_always uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
 {
 	uint32_t skew = at % 8;
@@ -135,7 +135,7 @@ static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ct
 
 /*
  * Loads a LEB128 number of up to 64 bits. Returns its size, 0 when it continues beyond `bytes`
- * bytes, -1 when it is too large.
+ * bytes, or -1 when it is too large.
  */
 static int load_leb(const unsigned char *p, uint64_t bytes, bool is_signed, uint64_t *ret)
 {
@@ -201,8 +201,8 @@ static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_m
 /* --- the loop ------------------------------------------------------------------------------- */
 
 /*
- * Replaces the low bits of the clock. When the result is smaller than before, the bits have wrapped
- * once.
+ * Replaces the low bits of the clock. When the result is smaller than before, those bits have
+ * wrapped once.
  */
 inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
 {
@@ -262,7 +262,7 @@ inline_always struct wm_item *add(struct loop_state *s, const struct wm_ctf_op *
 	return i;
 }
 
-/* Gets the number of elements or bytes, and checks it against the rest of the packet. */
+/* Sets the number of elements or bytes, and checks it against the rest of the packet. */
 inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, uint64_t bits,
 			  uint64_t *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream_order.c - sorts the packets of all files of a CTF trace into streams. One stream may have
- * several files (LTTng rotates them, and writes snapshots that overlap), and the losses can only be
+ * several files (LTTng rotates them, and writes snapshots that overlap), and losses can only be
  * computed from the counters in all of them.
  *
  * Events with equal times in different streams are ordered by class, instance and file, as in
@@ -31,7 +31,7 @@ static int compare_origins(const struct wm_ctf_file *a, const struct wm_ctf_file
 	return x ? 0 : strcmp(a->stream.origin->name, b->stream.origin->name);
 }
 
-/* Returns 0 when the packets of both files belong to one stream. */
+/* Returns 0 when the packets of both files belong to the same stream. */
 static int compare_streams(const struct wm_ctf_file *a, const struct wm_ctf_file *b)
 {
 	int order = compare_origins(a, b);
@@ -110,7 +110,7 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 /* --- packets of a stream ---------------------------------------------------------------------- */
 
 /*
- * Returns whether two packets are the same: snapshots and chunks may repeat a packet of another
+ * Returns whether two packets are the same: snapshots and chunks may repeat a packet from another
  * file.
  */
 static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b)
@@ -124,7 +124,7 @@ static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b
 	       a->sequence == b->sequence;
 }
 
-/* The difference of two counters, which wrap at the size of their field. */
+/* Returns the difference of two counters, which wrap at the size of their field. */
 static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
 {
 	return (now - before) & (bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
@@ -132,7 +132,7 @@ static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
 
 /*
  * Returns whether a number that differs by `n` from the previous one follows it. A difference of
- * half the numbers or more means that they began anew.
+ * half the range or more means that the numbers started over.
  */
 static bool is_ahead(uint64_t n, uint8_t bits)
 {
@@ -142,7 +142,7 @@ static bool is_ahead(uint64_t n, uint8_t bits)
 static int stream_order_add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t count,
 				 bool packets, int64_t begin, int64_t end)
 {
-	/* A packet without times may begin and end at any. */
+	/* A packet without times may begin and end at any time. */
 	struct wm_trace_loss loss = {
 	    .stream = at->file->stream.index,
 	    .count = count,

@@ -14,20 +14,20 @@
 #include "read/ctf/decode.h"
 #include "read/ctf/own.h"
 
-#define WM_CTF_FOLDERS_MAX 65536u   /* limit of CTF traces below a path */
-#define WM_CTF_TREE_DEPTH  8u       /* limit of nested folders */
-#define WM_CTF_NAMES_MAX   1048576u /* limit of files and folders below a path */
-#define WM_CTF_HEAD_FIRST  4096u    /* bytes of a packet that are read first to decode its frame, */
-#define WM_CTF_HEAD_MAX    (1u << 20)  /* and the maximum that is read */
-#define WM_CTF_HOLES_MAX   1024u       /* limit of damaged ranges between the packets of a file */
-#define WM_CTF_EVENT_MAX   (16u << 20) /* limit of the size of an event */
+#define WM_CTF_FOLDERS_MAX 65536u      /* maximum CTF traces below a path */
+#define WM_CTF_TREE_DEPTH  8u          /* maximum depth of nested folders */
+#define WM_CTF_NAMES_MAX   1048576u    /* maximum files and folders below a path */
+#define WM_CTF_HEAD_FIRST  4096u       /* bytes of a packet first read to decode its frame */
+#define WM_CTF_HEAD_MAX    (1u << 20)  /* maximum bytes read for that */
+#define WM_CTF_HOLES_MAX   1024u       /* maximum damaged ranges between the packets of a file */
+#define WM_CTF_EVENT_MAX   (16u << 20) /* maximum size of an event */
 
 /* Known bugs in the packets of some tracers. */
 #define WM_CTF_QUIRK_NO_END       1u /* lttng-crash: an end of 0 means unknown */
 #define WM_CTF_QUIRK_LATE_EVENTS  2u /* events after the packet's end */
 #define WM_CTF_QUIRK_EARLY_EVENTS 4u /* events before the packet's start */
 
-/* A folder with a file `metadata`: one CTF trace. */
+/* A folder with a `metadata` file: one CTF trace. */
 struct wm_ctf_folder {
 	struct wm_trace_origin origin; /* origin.name is "" for the path itself */
 	struct wm_ctf_plan *plan;      /* NULL: the metadata is unreadable */
@@ -60,7 +60,7 @@ struct wm_ctf_trace {
 	uint32_t nr_threads;
 	struct wm_ctf_kernel *kernel; /* NULL: not one of waymark's traces */
 	/*
-	 * The times of packets in ticks, of clocks whose ticks are not nanoseconds: wm_packet.part
+	 * The packets' times in ticks, for clocks whose ticks are not nanoseconds: wm_packet.part
 	 * is the index + 1.
 	 */
 	struct wm_ctf_ticks *ticks;
@@ -90,16 +90,16 @@ struct wm_ctf_frame {
 };
 
 /*
- * Decodes the header and the context of a packet, which d->data begins with. d->slots must have
- * room for the slots of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the
- * number of items that belong to the header.
+ * Decodes the header and the context of a packet that starts at d->data. d->slots must have room
+ * for the slots of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the number of
+ * items that belong to the header.
  */
 enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d,
 				       const struct wm_ctf_stream_plan *plan, struct wm_batch *b,
 				       uint32_t *ret_header, struct wm_ctf_frame *ret);
 
 /*
- * Finds the folders and compiles plans from their metadata; reads no stream. 0 or -errno with
+ * Finds the folders and compiles plans from their metadata; reads no streams. 0 or -errno with
  * `diag`.
  */
 int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag);
@@ -111,10 +111,10 @@ int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag
 int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, const char *name,
 		      struct wm_ctf_founds *found);
 
-/* A part of a file that grows. */
+/* A part of a growing file. */
 struct wm_ctf_part {
 	const char *name; /* relative to the trace's path */
-	/* NULL until its first packet was found; its stream is not yet added to the trace */
+	/* NULL until its first packet is found; its stream is not yet added to the trace */
 	struct wm_ctf_file *file;
 	uint64_t at, end; /* offsets: range of the packets to index */
 };
@@ -124,16 +124,16 @@ int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
 		      struct wm_ctf_part *part, struct wm_ctf_founds *found);
 
 /*
- * The number of packets listed by index/NAME.idx beside the file; 0 when the index is missing or
- * not usable.
+ * Returns the number of packets listed by index/NAME.idx next to the file; 0 when the index is
+ * missing or not usable.
  */
 uint64_t wm_ctf_indexed(const char *path);
 
-/* Orders streams and packets, drops duplicates, computes losses; adds all to the trace. */
+/* Orders streams and packets, drops duplicates, computes losses; adds everything to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
 /*
- * Reads the kernel's symbols from the file that waymark writes beside the streams (own_symbols.c).
+ * Reads the kernel's symbols from the file that waymark writes next to the streams (own_symbols.c).
  */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
@@ -151,7 +151,7 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
 int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
 void wm_ctf_reader_destroy(struct wm_packet_reader *r);
 
-/* Returns the position of the reader: offset in the packet, and number of events up to there. */
+/* Returns the reader's position: the offset in the packet, and the number of events up to there. */
 uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* utf_text.c - converts CTF 2 strings in UTF-16 and UTF-32; see decode.h. */
+/* utf_text.c - converts UTF-16 and UTF-32 strings of CTF 2; see decode.h. */
 #include "read/ctf/decode.h"
 
 #define REPLACEMENT 0xfffdu
 #define CODE_MAX    0x10ffffu
-#define UTF8_MAX    4u /* maximum number of bytes of a character */
+#define UTF8_MAX    4u /* maximum bytes of a character */
 
 static uint32_t unit_bytes(enum wm_ctf_encoding encoding)
 {
