@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binaries of a trace: each is listed once; for real perf.data files the list is compared with
+ * The binaries of a trace: each is listed once; for real perf.data files the list is compared with
  * perf's own.
  */
 #include <errno.h>
@@ -64,8 +64,8 @@ static bool has(const struct wm_trace *t, const char *id, const char *path)
 		for (uint32_t k = 0; k < b->build_id_bytes; k++)
 			(void)snprintf(hex + 2 * k, 3, "%02x", b->build_id[k]);
 		/*
-		 * Old perfs cut trailing zeros off a build-id, so only the prefix is compared;
-		 * the kernel is printed as [kernel.kallsyms].
+		 * Old versions of perf strip trailing zeros from a build-id, so only the prefix is
+		 * compared; the kernel is printed as [kernel.kallsyms].
 		 */
 		if (!strncmp(hex, id, strlen(id)) && (b->kernel || !strcmp(b->path, path)))
 			return true;

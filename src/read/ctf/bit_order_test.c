@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bit fields of CTF 2 in every combination of byte order and bit order, of every length and at
- * every offset within a byte, compared with a decoder that takes one bit after the other.
+ * CTF 2 bit fields in every combination of byte order and bit order, of every length and at every
+ * offset within a byte, compared with a decoder that takes one bit at a time.
  *
- * The byte order decides where the bits of a field are: from the least significant bit of each
- * byte on (little-endian), or from the most significant (big-endian). The bit order decides what
- * they mean: "first-to-last", that the first bit is the least significant one of the value.
+ * The byte order decides where the bits of a field are: from the least significant bit of each byte
+ * on (little-endian), or from the most significant (big-endian). The bit order decides what they
+ * mean: with "first-to-last", the first bit is the least significant one of the value.
  */
 #include "read/ctf/decode_test_kit.h"
 
@@ -51,8 +51,8 @@ static const char *order_name(bool first_to_last)
 }
 
 /*
- * One event with fields of 1 to 64 bits, after an optional whose presence makes the offset of the
- * first one unknown to the compiler. Every other field has the other bit order.
+ * One event with fields of 1 to 64 bits, after an optional, whose presence makes the offset of the
+ * first field unknown to the compiler. Every other field has the other bit order.
  */
 static void numbers(enum order bytes, bool first, bool is_signed, const unsigned char *data,
 		    struct wm_text *metadata, struct wm_text *wanted)
@@ -116,7 +116,7 @@ static void test_numbers_of_every_length(void **state)
 		check(i & 1 ? BIG : LITTLE, i & 2, i & 4);
 }
 
-/* A float of 32 and one of 64 bits with the value 1.5, all bits in the opposite order. */
+/* Floats of 32, 64 and 128 bits with the value 1.5, all bits in the opposite order. */
 static const struct decode_case cases[] = {
     {CTF2(M("a", INT2("floating-point-number", 32, "little", ",\"bit-order\":\"last-to-first\""))),
      BYTES(0xfc, 0x03, 0, 0), "a=1.5\n"},
@@ -126,7 +126,7 @@ static const struct decode_case cases[] = {
      BYTES(0xfc, 0x1f, 0, 0, 0, 0, 0, 0), "a=1.5\n"},
     {CTF2(M("a", INT2("floating-point-number", 128, "big", ",\"bit-order\":\"first-to-last\""))),
      BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0xff, 0xfc), "a=1.5\n"},
-    /* Only a change of the byte order decides anew where the next bit is. */
+    /* Only a change of byte order affects where the next bit is. */
     {CTF2(M("a", INT2("unsigned-integer", 4, "little", ",\"bit-order\":\"last-to-first\"")) "," M(
 	 "b", INT2("unsigned-integer", 4, "little", ""))),
      BYTES(0x13), "a=12 b=1\n"},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads every CTF trace of the corpus. The number of events must equal the referee's, faults must
+ * Reads every CTF trace in the corpus. The number of events must equal the referee's, faults must
  * be reported for damaged traces only, and the hash over all values must be the same whether
- * computed from bytes or from items. `differs` lists intended differences from the referee with
- * their reasons. Skipped when WAYMARK_CORPUS is not set.
+ * computed from bytes or from items. `differs` lists intended differences from the referee, with
+ * reasons. Skipped when WAYMARK_CORPUS is not set.
  */
 #include <inttypes.h>
 #include <setjmp.h>

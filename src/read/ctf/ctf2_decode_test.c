@@ -29,18 +29,18 @@
 	    members) "}" EVENT(0, M("a", UINT8)) EVENT(3, M("b", UINT8)) EVENT(300, M("c", UINT8))
 
 static const struct decode_case cases[] = {
-    /* The id is directly the option of a variant. */
+    /* The id itself is an option of a variant. */
     {HEADER(M("s", UINT8) "," M(
 	 "id", VARIANT(PATH("selector", "\"s\""), OPTION("0,0", ID(8)) "," OPTION("1,1", ID(16))))),
      BYTES(0, 3, 7, 1, 0x2c, 1, 8, 0, 0, 9), "b=7\nc=8\na=9\n"},
-    /* The id is optional: without one it is 0, whatever the previous event was. */
+    /* The id is optional: when absent it is 0, whatever the previous event was. */
     {HEADER(M("s", BOOLEAN) "," M("id", OPTIONAL(PATH("selector", "\"s\""), ID(8)))),
      BYTES(1, 3, 7, 0, 8, 1, 3, 9), "b=7\na=8\nb=9\n"},
-    /* It is the last element of an array. */
+    /* The id is the last element of an array. */
     {HEADER(M("ids",
 	      "{\"type\":\"static-length-array\",\"length\":2,\"element-field-class\":" ID(8) "}")),
      BYTES(0, 3, 7, 3, 0, 8), "b=7\na=8\n"},
-    /* A length in the chosen option of a variant, of another size in each. */
+    /* A length in the chosen option of a variant, with a different size in each option. */
     {CTF2(M("s", UINT8) "," M(
 	 "v", VARIANT(PATH("selector", "\"s\""),
 		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(
@@ -50,15 +50,15 @@ static const struct decode_case cases[] = {
      BYTES(0, 2, 8, 9, 1, 0xff, 1, 0, 7),
      "s=0 v=0:(=(n=2)) l=(8 9)\n"
      "s=1 v=1:(=(x=255 n=1)) l=(7)\n"},
-    /* The options are the numbers. */
+    /* The options themselves are the numbers. */
     {CTF2(M("s", UINT8) "," M(
 	 "v", VARIANT(PATH("selector", "\"s\""),
 		      OPTION("0,0", UINT8) "," OPTION(
 			  "1,1", UINT16))) "," M("l", LIST(PATH("length", "\"v\"")))),
      BYTES(0, 1, 8, 1, 2, 0, 6, 7), "s=0 v=0:(=1) l=(8)\ns=1 v=1:(=2) l=(6 7)\n"},
     /*
-     * Each option uses its number itself, and they become one slot; the number of the other list
-     * keeps its own.
+     * Each option uses its number itself, and they are merged into one slot; the number of the
+     * other list keeps its own.
      */
     {CTF2(M("s", UINT8) "," M("k", UINT8) "," M(
 	 "v",
@@ -78,7 +78,7 @@ static const struct decode_case cases[] = {
 										       "\"k\"")))),
      BYTES(1, 1, 2, 0, 4, 5, 6, 7, 8, 0, 2, 1, 4, 5, 6, 7),
      "s=1 k=1 v=1:(=(n=2 b=(4 5))) l=(6 7) m=(8)\ns=0 k=2 v=0:(=(n=1 a=(4))) l=(5) m=(6 7)\n"},
-    /* An option without that field is refused, and so is one with another sign. */
+    /* An option without that field is refused, and so is one with a different sign. */
     {CTF2(M("s", UINT8) "," M(
 	 "v", VARIANT(PATH("selector", "\"s\""),
 		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(
@@ -113,7 +113,9 @@ static void test_fields(void **state)
 	decode_cases(cases, sizeof(cases) / sizeof(*cases));
 }
 
-/* Two events whose own slots have the same number: what one merges must not change the other. */
+/*
+ * Two events whose own slots have the same number: merging slots in one must not change the other.
+ */
 static void test_slots_of_events(void **state)
 {
 #define USES_VARIANT                                                                               \
@@ -161,7 +163,7 @@ static void test_slots_of_events(void **state)
 	folder_done(&f);
 }
 
-/* In CTF 2 the UUID of the metadata is not that of the trace. */
+/* In CTF 2 the metadata's UUID is not the trace's. */
 static void test_uuids(void **state)
 {
 	static const char metadata[] =
@@ -191,7 +193,7 @@ static void test_uuids(void **state)
 	}
 }
 
-/* 256 structures in each other, and a name of 5000 letters. */
+/* 256 nested structures, and a name of 5000 letters. */
 static void test_deep_and_long(void **state)
 {
 	struct wm_text t, got, name;

@@ -13,18 +13,18 @@ static const struct decode_case cases[] = {
 		       "integer { size = 64; signed = true; } d;"),
      BYTES(1, 2, 1, 2, 3, 4, 0xff, 0xfe, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
      "a=513 b=16909060 c=-2 d=-3\n"},
-    /* Bit fields fill from the least significant bit, or from the most. */
+    /* Bit fields fill from the least or from the most significant bit. */
     {HEAD("le") FIELDS("integer { size = 3; } a; integer { size = 7; signed = true; } b;"
 		       "integer { size = 6; } c;"),
      BYTES(0xfd, 0xab), "a=5 b=-1 c=42\n"},
     {HEAD("be") FIELDS("integer { size = 3; } a; integer { size = 7; signed = true; } b;"
 		       "integer { size = 6; } c;"),
      BYTES(0xbf, 0xea), "a=5 b=-1 c=42\n"},
-    /* Trailing bits fewer than the header's alignment are no event. */
+    /* Fewer trailing bits than the header's alignment are not an event. */
     {HEAD("le") "stream { event.header := struct { integer { size = 8; } id; }; };" FIELDS(
 	 "integer { size = 3; } a;"),
      BYTES(0, 5, 0, 6), "a=5\na=6\n"},
-    /* A change of byte order is allowed at a byte boundary only. */
+    /* A change of byte order is allowed only at a byte boundary. */
     {HEAD("be") FIELDS("integer { size = 4; } a; integer { size = 4; align = 8; byte_order = le; }"
 		       "b; integer { size = 4; byte_order = le; } c;"),
      BYTES(0x70, 0x21), "a=7 b=1 c=2\n"},
@@ -69,7 +69,7 @@ static const struct decode_case cases[] = {
     {HEAD("le") FIELDS("integer { size = 4; } n; floating_point { exp_dig = 8; mant_dig = 24; } a;"
 		       "integer { size = 4; } m;"),
      BYTES(0x02, 0, 0, 0xfc, 0xa3), "n=2 a=1.5 m=10\n"},
-    /* Floats of 16 and 128 bits: plain, after four bits, and in lists. */
+    /* 16-bit and 128-bit floats: plain, after four bits, and in lists. */
     {HEAD("le")
 	 FIELDS("floating_point { exp_dig = 5; mant_dig = 11; align = 8; } a;"
 		"floating_point { exp_dig = 15; mant_dig = 113; byte_order = be; align = 8; } b;"
@@ -110,7 +110,10 @@ static const struct decode_case cases[] = {
     /* A structure's alignment applies to the enclosing structure too. */
     {HEAD("le") FIELDS("u8 a; struct { u8 x; } align(32) s; u8 b;"), BYTES(1, 0, 0, 0, 2, 3),
      "a=1 s=(x=2) b=3\n"},
-    /* Variants: by label, by the first of two overlapping ones, by a label with an underscore. */
+    /*
+     * Variants: chosen by label, by the first of two overlapping labels, by a label with an
+     * underscore.
+     */
     {HEAD("le") FIELDS("enum : u8 { A, B = 3 ... 9, C = 5, _D = 20 } t;"
 		       "variant <t> { u8 A; string B; u8 C; integer { size = 16; } _D; } v; u8 e;"),
      BYTES(0, 7, 1, 5, 'o', 0, 2, 20, 1, 1, 3),
@@ -264,7 +267,7 @@ static const char window_metadata[] = HEAD("le") U8
 #define LARGE_EVENT   137u /* larger than any window */
 #define LARGE_BYTES   700000u
 
-/* Events with lists of growing length, one of them huge; 8-byte aligned. */
+/* Events with lists of increasing length, one of them huge; 8-byte aligned. */
 static size_t window_data(unsigned char *data)
 {
 	size_t at = 0;
@@ -329,7 +332,7 @@ static void test_windows(void **state)
 	free(data);
 }
 
-/* A file that shrinks between opening and reading gives the remaining events and a fault. */
+/* A file that shrinks between opening and reading yields the remaining events and a fault. */
 static void test_shrinking(void **state)
 {
 	unsigned char *data = calloc(1, 4u << 20);
@@ -397,12 +400,12 @@ static size_t compact_data(unsigned char *data)
 	memcpy(data, &begin, 8);
 	data[8] = 3;
 	at += compact_event(data + at, 1, begin + 2, 77, 1);
-	at += compact_event(data + at, 1, begin + 20, -1, 2); /* the 27 bits of the time wrap */
+	at += compact_event(data + at, 1, begin + 20, -1, 2); /* the 27-bit time wraps */
 	at += compact_event(data + at, 400, begin + (UINT64_C(1) << 40), 78, 3);
 	return at;
 }
 
-/* The quick decoding of the header (no items wanted) and its program give the same result. */
+/* Decoding the header the quick way (no items wanted) and by its program gives the same result. */
 static void test_compact_header(void **state)
 {
 	const uint64_t begin = (UINT64_C(5) << 27) - 10;

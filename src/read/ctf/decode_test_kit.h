@@ -125,7 +125,7 @@ static inline void read_all(const char *path, const struct wm_want *want, struct
 	}
 	r = trace->ops->reader_create(trace, want);
 	assert_non_null(r);
-	/* Fill the memory of events, so that a field that the reader does not set is noticed. */
+	/* Fill the memory of events, so that a field not set by the reader is noticed. */
 	assert_true(wm_batch_grow(&b, 1));
 	memset(b.events, 0xa5, b.room_events * sizeof(*b.events));
 	for (uint64_t p = 0; p < trace->nr_packets; p++) {
@@ -149,7 +149,7 @@ static inline void read_all(const char *path, const struct wm_want *want, struct
 	wm_trace_close(trace);
 }
 
-/* A trace of one stream, and what read_all() must show of it. */
+/* A trace with one stream, and what read_all() must print for it. */
 struct decode_case {
 	const char *metadata;
 	const unsigned char *data;

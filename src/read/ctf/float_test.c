@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Floats of 16 and 128 bits converted to double, compared with known values and, where the compiler
+ * 16-bit and 128-bit floats converted to double, compared with known values and, where the compiler
  * supports these types, with its own conversions.
  */
 #include "read/ctf/decode.h"
@@ -55,7 +55,7 @@ static void test_quads(void **state)
 	    {TOP(0), UINT64_C(3) << 59, 0x1.0000000000002p0},
 	    {TOP(0), UINT64_C(1) << 59 | 1, 0x1.0000000000001p0},
 	    /*
-	     * A mantissa of all ones rounds up into the exponent; the largest exponent gives
+	     * A mantissa of all ones rounds up into the exponent; the largest exponent yields
 	     * infinity.
 	     */
 	    {TOP(0) | 0xffffffffffff, UINT64_MAX, 2.0},
@@ -104,7 +104,7 @@ static void test_against_the_compiler(void **state)
 						: value(wm_ctf_half(bits)) == (double)half);
 	}
 	for (int i = 0; i < 100000; i++) {
-		/* Exponents close to those of doubles; few set bits, so that ties are frequent. */
+		/* Exponents close to those of doubles; few bits set, so that ties are frequent. */
 		uint64_t exponent = 16383 - 1100 + next(&seed) % 2200;
 		uint64_t high = (next(&seed) & 0x8000ffffffffffff) | exponent << 48;
 		uint64_t low = next(&seed) << next(&seed) % 64;

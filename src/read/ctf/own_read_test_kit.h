@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_read_test_kit.h - reads back the traces of writer_test_kit.h. Separate from it, because tests
- * of the writer's internals use other streams and lanes.
+ * own_read_test_kit.h - reads back traces written with writer_test_kit.h. Separate from it, because
+ * tests of the writer's internals use other streams and lanes.
  */
 #ifndef WM_READ_CTF_OWN_READ_TEST_KIT_H
 #define WM_READ_CTF_OWN_READ_TEST_KIT_H
@@ -40,7 +40,7 @@ static inline int kit_next(struct wm_merge *m, const struct wm_event **ret)
 	return got;
 }
 
-/* Returns the number of events lost for the cause. */
+/* Returns the number of events lost for that cause. */
 static inline uint64_t kit_lost(const struct wm_trace *t, const char *cause)
 {
 	for (uint32_t i = 0; i < t->nr_causes; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_reader_test.c - reads back traces of the writer and checks values and order. Then damages
- * them in every known way: the undamaged part must be read, the damage reported as a fault, and a
- * repair must keep everything that is readable.
+ * own_reader_test.c - reads back traces written by the writer and checks values and order. Then
+ * damages them in every known way: the undamaged part must be read, the damage reported as a fault,
+ * and a repair must keep everything that is readable.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void write_round(struct wm_producer *p, uint64_t t, uint32_t round)
 	assert_int_equal(kit_send(p, &k, 102, 0), 0);
 }
 
-/* Writes four packets each for two threads of one process, in two lanes. */
+/* Writes four packets for each of two threads of one process, in two lanes. */
 static void write_trace(enum wm_trace_format format)
 {
 	struct wm_trace_writer *w = kit_create(format);
@@ -265,7 +265,7 @@ static void same_class(enum wm_trace_format format, const char *schema, const in
 	wm_class_destroy(wanted);
 }
 
-/* The class read from the metadata equals the class written. */
+/* The class read from the metadata equals the class that was written. */
 static void test_classes_ctf1(void **state)
 {
 	same_class(WM_TRACE_CTF1, all_schema, all_values, NR(all_values), WM_CONTEXT_ALL);
@@ -396,7 +396,9 @@ static void test_cut_every_byte(void **state)
 	free(index);
 }
 
-/* Truncates a file at many offsets: reading must not crash nor give more events than before. */
+/*
+ * Truncates a file at many offsets: reading must neither crash nor yield more events than before.
+ */
 static void cut_file(const char *name)
 {
 	size_t bytes;
@@ -429,9 +431,9 @@ static void test_cut_metadata_ctf2(void **state)
 	cut_file("metadata");
 }
 
-/* --- particular damage ---------------------------------------------------------------------- */
+/* --- specific kinds of damage ---------------------------------------------------------------- */
 
-/* Writes `value` at an offset of user-1-0; returns the result of reading. */
+/* Writes `value` at an offset in user-1-0; returns the result of reading. */
 static struct result damage(size_t at, uint64_t value, uint32_t width)
 {
 	struct result got;
@@ -551,7 +553,7 @@ static void test_record_runs_over(void **state)
 {
 	size_t last = SECOND + FRAME + (PER_A - 1) * 16;
 
-	/* A record with the id of event 2 has a string, whose NUL is missing here. */
+	/* A record with the id of event 2 has a string, which lacks its NUL here. */
 	expect(damage(last, 2, 2), ALL - 1, "goes beyond the packet's content");
 	after_repair(ALL - 1);
 }
@@ -646,7 +648,7 @@ static void test_no_index(void **state)
 	assert_int_equal(repair(), 0);
 }
 
-/* Repair of an undamaged trace writes exactly what the writer wrote. */
+/* Repairing an undamaged trace leaves exactly what the writer wrote. */
 static void test_nothing_to_repair(void **state)
 {
 	write_trace(WM_TRACE_CTF1);
@@ -668,7 +670,7 @@ static void test_repair_waits_for_the_writer(void **state)
 	after_repair(PER_A + ROUNDS * PER_B);
 }
 
-/* A file is truncated while it is read. */
+/* A file is truncated while it is being read. */
 static void test_shrinks(void **state)
 {
 	const struct wm_event *e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of threads: the kernel's records at the time, and those queried later. */
+/* The names of threads: as recorded by the kernel at the time, and as queried later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct world {
 	struct wm_ctf_file file;
 };
 
-/* wm_ctf_own_sort() reorders the array: use a copy. */
+/* wm_ctf_own_sort() reorders the array, so use a copy. */
 static void begin(struct world *w, const struct wm_ctf_thread *threads, uint32_t nr)
 {
 	*w = (struct world){.trace = {.is_own = true}, .plan = {.is_of_cpu = true}};
@@ -69,7 +69,7 @@ static void test_told_counts_more_than_asked(void **state)
 	wm_arena_done(&w.trace.arena);
 }
 
-/* A thread without a name at its fork gets the name queried later. */
+/* A thread without a name when it forked gets the name queried later. */
 static void test_a_fork_of_nobody(void **state)
 {
 	static const struct wm_ctf_thread list[] = {

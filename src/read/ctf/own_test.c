@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks in one of waymark's traces, from its recorder's stream. */
+/* The tasks in one of waymark's traces, from the recorder's stream. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

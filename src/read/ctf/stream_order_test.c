@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packets of several files as streams: chunks in a tree, duplicates, losses with counters that
- * wrap, damage between packets, truncated files, errors of known tracers.
+ * wrap, damage between packets, truncated files, errors in known tracers.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static void pack(unsigned char *at, const struct packet *p)
 
 struct tree {
 	char path[64];
-	char *made[8]; /* files and folders that the test removes at its end */
+	char *made[8]; /* files and folders that the test finally removes */
 	int nr_made;
 };
 
@@ -149,7 +149,7 @@ static void test_chunks_and_doubles(void **state)
 	assert_int_equal(wm_read_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_losses, 0);
-	assert_int_equal(t->nr_types, 1); /* both have the same metadata, which was read once */
+	assert_int_equal(t->nr_types, 1); /* both have the same metadata, which is read once */
 	assert_int_equal(t->nr_streams, 3);
 	assert_string_equal(t->streams[0]->file, "2/a"); /* sorted by instance, then by file */
 	assert_string_equal(t->streams[1]->file, "1/s");
@@ -164,7 +164,7 @@ static void test_chunks_and_doubles(void **state)
 	drop_tree(&tree);
 }
 
-/* 8-bit counters; they wrap, and continue over files. */
+/* 8-bit counters, which wrap, and continue across files. */
 static void test_losses(void **state)
 {
 	static const struct packet packets[] = {
@@ -195,7 +195,7 @@ static void test_losses(void **state)
 	drop_tree(&tree);
 }
 
-/* Packets 4 and 5 are lost; after the last one the numbers begin anew. */
+/* Packets 4 and 5 are lost; after the last one the numbers start over. */
 static void test_lost_packets(void **state)
 {
 	static const struct packet packets[] = {
@@ -268,7 +268,7 @@ static void test_streams_without_instance(void **state)
 	drop_tree(&tree);
 }
 
-/* Bytes between packets, and a file that ends in one. */
+/* Bytes between packets, and a file that ends in the middle of a packet. */
 static void test_damage_between_packets(void **state)
 {
 	static const struct packet packets[] = {
@@ -298,7 +298,7 @@ static void test_damage_between_packets(void **state)
 	drop_tree(&tree);
 }
 
-/* A file truncated between two packets: only its index shows it. */
+/* A file truncated between two packets: only its index reveals it. */
 static void test_index_lists_more(void **state)
 {
 	static const struct packet packets[] = {{1, 10, 20, 0, 0, 15}, {1, 20, 30, 1, 0, 25}};
@@ -325,7 +325,7 @@ static void test_index_lists_more(void **state)
 	}
 }
 
-/* Begins and ends of packets are corrected for old tracers that wrote wrong ones. */
+/* Packet starts and ends are corrected for old tracers that wrote wrong ones. */
 static void test_quirks(void **state)
 {
 	static const struct {
@@ -385,8 +385,8 @@ static void test_time_runs_back(void **state)
 }
 
 /*
- * A file in which every fourth byte looks like the start of a packet: faults are limited in number,
- * and reading is quick.
+ * A file in which every fourth byte looks like the start of a packet: the number of faults is
+ * limited, and reading is quick.
  */
 static void test_false_beginnings(void **state)
 {

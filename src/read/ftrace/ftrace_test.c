@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of ftrace's text of every shape; a whole text, its fields, losses and damage. */
+/* Lines of ftrace's text in every form; a complete text, its fields, losses and damage. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -177,7 +177,7 @@ static void test_whole(void **state)
 	wm_trace_close(t);
 }
 
-/* A latency tracer's header has the number of events in another form. */
+/* A latency tracer's header gives the number of events in another form. */
 static void test_latency(void **state)
 {
 	static const char latency[] =
@@ -205,7 +205,7 @@ static void test_latency(void **state)
 	wm_trace_close(t);
 }
 
-/* The option verbose omits the columns' names, and the number of events. */
+/* The verbose option omits the column names, and the number of events. */
 static void test_short_header(void **state)
 {
 	static const char verbose[] = "# tracer: nop\n#\n a-1 [000] ..... 2.5: x: y\n";
@@ -223,7 +223,7 @@ static void test_short_header(void **state)
 	wm_trace_close(t);
 }
 
-/* A text that is not the kernel's own, and whose last line has no newline, has all its events. */
+/* Text that is not the kernel's own, and whose last line has no newline, has all its events. */
 static void test_last_line(void **state)
 {
 	static const char lines[] = "a-1 [000] 2.5: x: y\na-1 [000] 2.6: x: last";

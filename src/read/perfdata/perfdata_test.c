@@ -7,7 +7,7 @@
 struct counts {
 	uint64_t samples, meta, own;
 	uint64_t faults;
-	int refused; /* 0, or the error of opening the file */
+	int refused; /* 0, or the error from opening the file */
 };
 
 static void count_packets(struct wm_trace *t, struct counts *c)
@@ -88,7 +88,7 @@ static void corpus_counts_are_perfs(void **state)
 	kit_each_entry("perf.data/", check_entry);
 }
 
-/* Counts events other than samples when only these are wanted: packets of samples are not read. */
+/* Counts events other than samples when only those are wanted: packets of samples are not read. */
 static uint64_t count_meta_only(struct wm_trace *t)
 {
 	bool *types = calloc(t->nr_types + 1, sizeof(*types));

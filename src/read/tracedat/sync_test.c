@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Corrections of a guest's time, compared with trace-cmd 3.1.6's output for files with them
+ * Corrections of a guest's time, compared with trace-cmd 3.1.6's output for files that have them
  * (test/tracedat_clock.bats runs it); and truncated options.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define HALF 1u << 20, 21
 #define SAME 1, 0
 
-/* An entry of the corrections of one CPU. */
+/* An entry in the corrections of one CPU. */
 struct entry {
 	uint64_t time, offset, scale, fraction;
 };
@@ -57,7 +57,7 @@ static void test_segments(void **state)
 	assert_int_equal(apply(false, 3, three, 1000000), 600000);
 	assert_int_equal(apply(false, 3, three, 1101000), 650500);
 	assert_int_equal(apply(false, 3, three, 1200000), 2000000);
-	/* after the last entry, the last but one applies */
+	/* after the last entry, the one before it applies */
 	assert_int_equal(apply(false, 3, three, 9000000), 13700000);
 }
 
@@ -88,7 +88,7 @@ static int read_option(const unsigned char *data, size_t bytes, struct wm_td *td
 	return err;
 }
 
-/* A truncated option is refused, except when it ends before the fractions, which are optional. */
+/* A truncated option is refused, unless it ends before the fractions, which are optional. */
 static void test_option(void **state)
 {
 	uint64_t words[2 + 1 + 3 * 2 + 2] = {77, 1 | 1ull << 32, 2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_test.c - the print forms of the corpus' kernel events, compared line by
- * line with the output of `trace-cmd report`.
+ * text_test.c - the print forms of the corpus's kernel events, compared line by line with the
+ * output of `trace-cmd report`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void done(struct lines *l)
 
 /* --- waymark ------------------------------------------------------------------ */
 
-/* Adds "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines adds as many. */
+/* Adds "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines adds several lines. */
 static void add_event(const struct wm_trace *t, const struct wm_event *e, struct wm_text *text,
 		      struct lines *ret)
 {
@@ -95,7 +95,7 @@ static void add_report(char *line, struct lines *ret)
 
 	line[strcspn(line, "\n")] = 0;
 	time = cpu ? strstr(cpu, "] ") : NULL;
-	if (!time || cpu - line > 40) { /* continuation of a text */
+	if (!time || cpu - line > 40) { /* continuation of the previous line's text */
 		add_line(ret, line, strlen(line));
 		return;
 	}

@@ -6,7 +6,7 @@
 
 struct counts {
 	uint64_t events, faults, printed;
-	int refused; /* 0, or the error of opening the file */
+	int refused; /* 0, or the error from opening the file */
 };
 
 static void check_event(const struct wm_trace *t, const struct wm_event *e, struct wm_text *text,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat_test_kit.h - makes trace.dat files of every kind in memory: both
- * versions, each compression, both byte orders and widths, one buffer and two;
- * and computes the times and numbers of their records. For tests only.
+ * tracedat_test_kit.h - creates trace.dat files of every kind in memory: both versions, each
+ * compression, both byte orders and widths, one buffer and two; and computes the times and numbers
+ * of their records. For tests only.
  */
 #ifndef WM_READ_TRACEDAT_TRACEDAT_TEST_KIT_H
 #define WM_READ_TRACEDAT_TRACEDAT_TEST_KIT_H
@@ -186,7 +186,7 @@ static inline void put_page(struct image *m, unsigned buffer, unsigned cpu, unsi
 	align(m);
 }
 
-/* Makes the pages of a CPU, as the kernel's ring has them. */
+/* Creates the pages of a CPU, as in the kernel's ring. */
 static inline struct image pages_of(const struct kind *k, unsigned buffer, unsigned cpu)
 {
 	struct image m = {.kind = k};
@@ -357,7 +357,7 @@ static inline void make_v7(struct image *m)
 		put(&more, at, 8);
 		free(part.data);
 	}
-	put(&more, 0, 2); /* the option DONE, without a next section */
+	put(&more, 0, 2); /* the DONE option, without a next section */
 	put(&more, 8, 4);
 	put(&more, 0, 8);
 	at = put_section(m, 0, &more);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * variant_test.c - makes trace.dat files of every kind (both versions, each
- * compression, both byte orders and widths, one buffer and two) and reads them
- * back event by event.
+ * variant_test.c - creates trace.dat files of every kind (both versions, each compression, both
+ * byte orders and widths, one buffer and two) and reads them back event by event.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * check.c - checks the metadata of a CTF trace as a whole, in either language. Walks every scope
- * once, in the order of decoding, with the enclosing structures on a stack.
+ * once, in decoding order, with the enclosing structures on a stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static const struct wm_ctf_type *find_absolute(const struct walk *w, enum wm_ctf
 }
 
 /*
- * Searches the enclosing structures from the innermost outwards. In CTF 2, NULL names give the
- * number of structures to leave.
+ * Searches the enclosing structures from the innermost outwards. In CTF 2, the number of NULL names
+ * is the number of structures to leave.
  */
 static const struct wm_ctf_type *find_relative(const struct walk *w, const struct wm_ctf_ref *ref)
 {
@@ -265,7 +265,7 @@ static int twins(const void *const *list, uint32_t count,
 
 /*
  * Adds a stream class without scopes when the metadata has no stream block. Events that name no
- * stream belong to it, or to the only one.
+ * stream belong to it, or to the only stream there is.
  */
 static int implied_stream(struct wm_ctf_metadata *m)
 {
@@ -349,8 +349,8 @@ static int check_uuid(struct walk *w, const struct wm_ctf_member *m)
 }
 
 /*
- * Checks the fields by which packets are found: the magic number must be the first field and have
- * 32 bits, the uuid 16 bytes.
+ * Checks the fields that identify packets: the magic number must be the first field and have 32
+ * bits, the uuid must have 16 bytes.
  */
 static int check_header(struct walk *w, const struct wm_ctf_type *header)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf2_int.h - declarations shared by ctf2_parse.c (fragments) and ctf2_type.c (field classes).
- * Errors are sticky: the first one is kept; afterwards, getters return their defaults.
+ * Errors are sticky: the first one is recorded; from then on, getters return their defaults.
  */
 #ifndef WM_READ_CTF_META_CTF2_INT_H
 #define WM_READ_CTF_META_CTF2_INT_H
@@ -28,7 +28,7 @@ struct ctf2 {
 	struct wm_diag *diag;
 };
 
-/* Stores the first error, ignores later ones. Always returns a negative errno. */
+/* Records the first error, ignores later ones. Always returns a negative errno. */
 int wm_ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* returns `piece`; sets the error -ENOMEM when it is NULL */
@@ -45,8 +45,8 @@ uint64_t wm_ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint6
 			  uint64_t max);
 
 /*
- * Reads a JSON integer of up to 64 bits; a negative one is returned in two's complement. False when
- * the value is not an integer.
+ * Reads a JSON integer of up to 64 bits; a negative one is returned in two's complement. Returns
+ * false when the value is not an integer.
  */
 bool wm_ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits);
 
@@ -57,7 +57,7 @@ const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string);
 struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value);
 void wm_ctf2_alias_add(struct ctf2 *p, json_t *fragment);
 
-/* Warns about the properties of an object that CTF 2 does not have. `type`: see ctf2_known.c. */
+/* Warns about properties of an object that CTF 2 does not define. `type`: see ctf2_known.c. */
 void wm_ctf2_check_properties(struct ctf2 *p, const char *type, json_t *object);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_known.c - warns about properties that CTF 2 does not have. A reader ignores them, but they
- * can be misspelt ones: the default of the real property is used then.
+ * ctf2_known.c - warns about properties that CTF 2 does not define. A reader ignores them, but they
+ * may be misspelt, in which case the default of the intended property is used.
  */
 #include <string.h>
 
@@ -11,7 +11,9 @@
 #define INTEGER "roles preferred-display-base mappings "
 #define NAMES   "namespace name uid "
 
-/* Properties of fragments, of field classes and of objects inside them; each ends with a space. */
+/*
+ * Properties of fragments, of field classes and of objects inside them, each followed by a space.
+ */
 static const struct {
 	const char *type, *properties;
 } known[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_parse.c - the fragments of CTF 2 metadata. jansson parses the JSON, ctf2_type.c the field
- * classes.
+ * ctf2_parse.c - parses the fragments of CTF 2 metadata. jansson parses the JSON, ctf2_type.c the
+ * field classes.
  */
 #include "read/ctf/meta/ctf2_parse.h"
 
@@ -57,10 +57,10 @@ const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string)
 	    p, wm_arena_copy(&p->m->arena, json_string_value(string), json_string_length(string)));
 }
 
-/* Numbers too large for jansson arrive as strings with this prefix, see quote_large(). */
+/* Numbers too large for jansson arrive as strings with this prefix; see quote_large(). */
 static const char large_mark[] = "\x7flarge:";
 
-/* The digits of a number that is too large for jansson; NULL: it is another value. */
+/* Returns the digits of a number that is too large for jansson; NULL: any other value. */
 static const char *large_digits(const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -162,7 +162,7 @@ static struct wm_ctf_type *ctf2_parse_scope(struct ctf2 *p, json_t *f, const cha
 }
 
 /*
- * Extensions change the meaning of bytes, so a reader without support for one must refuse the
+ * Extensions change the meaning of bytes, so a reader that does not support one must refuse the
  * trace.
  */
 static void refuse_extensions(struct ctf2 *p, json_t *f)
@@ -335,7 +335,7 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 	}
 }
 
-/* Reads a log level: a number in LTTng's numbering, or one of babeltrace2's names. */
+/* Reads a log level: a number in LTTng's numbering, or a name used by babeltrace2. */
 static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
 	json_t *all = json_object_get(f, "attributes");
@@ -400,7 +400,7 @@ static void fragment(struct ctf2 *p, json_t *f)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-/* Returns the bytes of the number that begins at text[0], or 0 when none does. */
+/* Returns the length in bytes of the number that begins at text[0], or 0 when there is none. */
 static size_t number_bytes(const char *text, size_t bytes)
 {
 	size_t n = bytes && text[0] == '-';
@@ -412,7 +412,7 @@ static size_t number_bytes(const char *text, size_t bytes)
 	return n;
 }
 
-/* Returns whether jansson refuses a number for its size. */
+/* Returns whether jansson refuses a number because of its size. */
 static bool is_large(const char *text, size_t bytes)
 {
 	char number[64];
@@ -432,9 +432,9 @@ static bool is_large(const char *text, size_t bytes)
 }
 
 /*
- * jansson reads integers of 64 bits with a sign, but CTF has integers up to 2^64 - 1, and
- * attributes may have any number. Returns a malloc'ed copy of the text in which numbers that
- * jansson refuses are strings with a prefix that no other string begins with.
+ * jansson reads signed 64-bit integers, but CTF has integers up to 2^64 - 1, and attributes may
+ * have any number. Returns a malloc'ed copy of the text in which numbers that jansson refuses are
+ * strings with a prefix that no other string begins with.
  */
 static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 {

@@ -10,7 +10,7 @@
 
 /*
  * Adds the contents of the fragments to `m`. On failure `m` has the fragments before the invalid
- * one, and `diag` the position in it: lines are counted from the start of the fragment.
+ * one, and `diag` the position within it: lines are counted from the start of the fragment.
  */
 int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
 		  struct wm_diag *diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_type.c - converts CTF 2 field classes to the types of type.h. One table has the parsing
- * function of each class. See ctf2_int.h for errors.
+ * ctf2_type.c - converts CTF 2 field classes to the types of type.h. A table holds the parsing
+ * function for each class. See ctf2_int.h for errors.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	/*
 	 * The byte order decides where the bits are. In little-endian bytes the first bit is the
 	 * value's least significant one, in big-endian bytes its most significant one, unless the
-	 * bit order says the opposite.
+	 * bit order says otherwise.
 	 */
 	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
 }
@@ -92,7 +92,7 @@ static void ctf2_type_roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 				   "a signed integer has a role; roles are for unsigned integers");
 }
 
-/* Parses one range of a list such as [[1, 5], [9, 9]]; also a single number. */
+/* Parses one range of a list such as [[1, 5], [9, 9]], or a single number. */
 static bool ctf2_type_range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 {
 	bool negative[2];
@@ -146,7 +146,7 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 	}
 }
 
-/* Our writer names the alias of an enumeration in its attributes. */
+/* Our writer gives the alias of an enumeration in its attributes. */
 static void waymark_alias(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	json_t *ours = json_object_get(json_object_get(v, "attributes"), "waymark");
@@ -298,7 +298,7 @@ static void ctf2_type_element(struct ctf2 *p, json_t *v, const char *key, struct
 		ctf2_type_contain(p, t, t->element);
 }
 
-/* Makes a string or blob with a length an array of bytes. */
+/* Turns a string or blob with a length into an array of bytes. */
 static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
 {
 	struct wm_ctf_type *b = wm_ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
@@ -588,7 +588,7 @@ static const struct {
 
 /* --- aliases ------------------------------------------------------------------- */
 
-/* Returns the index of the alias with that name, or the index to insert it at. */
+/* Returns the index of the alias with that name, or the index at which to insert it. */
 static uint32_t alias_slot(const struct ctf2 *p, const char *name)
 {
 	return WM_SEARCH(0, p->nr_aliases, i, strcmp(p->aliases[i].name, name) < 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * metadata.c - prepares a metadata file for the parsers: detects its language, and extracts the
- * text from metadata packets (which LTTng writes).
+ * text from metadata packets (as written by LTTng).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static uint32_t load32(const char *at, bool big)
 }
 
 /*
- * The header of CTF2-PMETA-1.0 has three reserved bytes and its own size in bits after the fields
- * of CTF 1.8. LTTng wraps CTF 2 in packets of CTF 1.8.
+ * After the fields of CTF 1.8, the header of CTF2-PMETA-1.0 has three reserved bytes and its own
+ * size in bits. LTTng wraps CTF 2 in CTF 1.8 packets.
  */
 static uint32_t header_bytes(const char *head, size_t bytes, bool big)
 {
@@ -114,7 +114,7 @@ static bool worth_keeping(const struct wm_ctf_metadata *m)
 	return m->packet_header && m->nr_streams && m->nr_clocks;
 }
 
-/* Sets the offset of line diag->line; 0 when the message concerns the whole file. */
+/* Sets the offset of line diag->line; 0 when the message is about the whole file. */
 static void metadata_find_place(const char *text, size_t bytes, struct wm_diag *diag)
 {
 	const char *at = text;

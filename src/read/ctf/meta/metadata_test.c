@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * metadata_test.c - tests CTF 2 metadata: valid, invalid and randomly changed. Also reads the
- * metadata of the public corpus ($WAYMARK_CORPUS): each must be accepted or refused as its manifest
- * demands, except for the exceptions below.
+ * metadata in the public corpus ($WAYMARK_CORPUS): each file must be accepted or refused as its
+ * manifest demands, except for those listed below.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -258,7 +258,9 @@ static void test_large_numbers(void **state)
 	assert_int_equal(wm_ctf_metadata_parse("metadata", t.data, t.bytes, &m, NULL, &diag), 0);
 	wm_ctf_metadata_destroy(m);
 	wm_text_cut(&t, 0);
-	/* The least signed and the largest unsigned number in one fragment, and any in attributes.
+	/*
+	 * The lowest signed and the highest unsigned number in one fragment, and any number in
+	 * attributes.
 	 */
 	wm_text_str(&t, PREAMBLE RS
 		    "{\"type\":\"trace-class\",\"attributes\":{\"a\":[1e999,-1e999,"
@@ -342,7 +344,7 @@ static void put32(unsigned char *at, uint32_t v, bool big)
 		at[i] = (unsigned char)(v >> (big ? 24 - 8 * i : 8 * i));
 }
 
-/* Puts text into a packet of CTF 1.8 (header 37, as LTTng does) or of CTF2-PMETA-1.0 (44). */
+/* Puts text into a CTF 1.8 packet (header 37, as LTTng does) or a CTF2-PMETA-1.0 packet (44). */
 static size_t wrap(unsigned char *out, const char *text, size_t bytes, uint32_t header, bool big)
 {
 	memset(out, 0, header);
@@ -378,8 +380,8 @@ static void test_packets(void **state)
 /* --- the corpus ------------------------------------------------------------------- */
 
 /*
- * waymark reads some traces that the corpus calls invalid, as babeltrace 2.1 does; one valid type
- * is too wide.
+ * Like babeltrace 2.1, waymark reads some traces that the corpus calls invalid; one valid type is
+ * too wide.
  */
 static const char *const exceptions[] = {
     "fail/enum-type-negative-out-of-range", "fail/enum-type-value-out-of-range",

@@ -2,8 +2,8 @@
 /*
  * tsdl_int.h - declarations shared by tsdl_parse.c (blocks), tsdl_type.c (types and their names)
  * and tsdl_scalar.c. The parser is a recursive descent with one token of lookahead. After the first
- * error the lexer returns only END, so loops terminate; functions that return a pointer return NULL
- * then.
+ * error the lexer returns only END, so loops terminate, and functions that return a pointer return
+ * NULL.
  */
 #ifndef WM_READ_CTF_META_TSDL_INT_H
 #define WM_READ_CTF_META_TSDL_INT_H
@@ -27,7 +27,7 @@ struct tsdl {
 	struct wm_tsdl_lexer lexer;
 	struct wm_tsdl_token token; /* the lookahead token */
 	struct wm_ctf_metadata *m;
-	struct tsdl_name *names; /* malloc'ed; of the open scopes, in order of declaration */
+	struct tsdl_name *names; /* malloc'ed; those of the open scopes, in order of declaration */
 	uint32_t room_names;
 	struct wm_table name_table;
 	uint32_t scope, depth;
@@ -46,7 +46,7 @@ struct wm_tsdl_value {
 /* --- tokens --------------------------------------------------------------- */
 void wm_tsdl_advance(struct tsdl *p);
 bool wm_tsdl_accept(struct tsdl *p, int kind);
-/* returns false and sets the error when the next token is another one */
+/* returns false and sets the error when the next token is something else */
 bool wm_tsdl_expect(struct tsdl *p, int kind, const char *what);
 #define wm_tsdl_error(p, ...) wm_tsdl_fail(&(p)->lexer, &(p)->token, -EBADMSG, __VA_ARGS__)
 /* returns `piece`; sets the error -ENOMEM when it is NULL */
@@ -74,13 +74,13 @@ struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char
 void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		     struct wm_ctf_type *type);
 /*
- * Returns the type with that name. If nothing has that name, sets an error that calls it a `kind`.
+ * Returns the type with that name. If there is none, sets an error that calls it a `kind`.
  */
 struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 				  const struct wm_tsdl_token *at, const char *kind);
 bool wm_tsdl_power_of_two(struct tsdl *p, const struct wm_tsdl_value *v, uint32_t *ret);
 
-/* Parse a type whose keyword was read already. */
+/* Parse a type whose keyword has been read already. */
 struct wm_ctf_type *wm_tsdl_integer(struct tsdl *p);
 struct wm_ctf_type *wm_tsdl_floating_point(struct tsdl *p);
 struct wm_ctf_type *wm_tsdl_string(struct tsdl *p);

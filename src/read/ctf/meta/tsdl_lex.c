@@ -57,7 +57,7 @@ const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf)
 }
 
 /*
- * Returns the byte `ahead` bytes after the next one; 0 after the end. (A NUL in the text is refused
+ * Returns the byte `ahead` bytes after the next one; 0 past the end. (A NUL in the text is refused
  * elsewhere.)
  */
 static unsigned char peek(const struct wm_tsdl_lexer *l, size_t ahead)
@@ -198,7 +198,9 @@ static void tsdl_lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 		(void)wm_tsdl_fail(l, t, -EBADMSG, "not an integer");
 }
 
-/* Decodes one escape sequence after its backslash; returns the bytes read, 0 when it is not valid.
+/*
+ * Decodes one escape sequence after its backslash; returns the number of bytes read, 0 when it is
+ * not valid.
  */
 static size_t unescape_one(const char *text, size_t bytes, unsigned char *ret)
 {
@@ -264,8 +266,8 @@ static void tsdl_lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	char *out;
 
 	/*
-	 * Find an upper bound of the value's size: the distance to the closing quote, without
-	 * regard to escapes.
+	 * Find an upper bound on the value's size: the distance to the closing quote, ignoring
+	 * escapes.
 	 */
 	for (end = text; end < text + rest && *end != '"'; end++) {
 		if (*end == '\\' && end + 1 < text + rest)

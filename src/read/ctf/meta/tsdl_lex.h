@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tsdl_lex.h - splits CTF 1.8 metadata text (TSDL) into tokens. Errors are sticky: the first one is
- * kept, and every later token is END.
+ * recorded, and every later token is END.
  */
 #ifndef WM_READ_CTF_META_TSDL_LEX_H
 #define WM_READ_CTF_META_TSDL_LEX_H
@@ -85,7 +85,9 @@ struct wm_tsdl_lexer {
 /* Reads the next token; END at the end of the text and after an error. */
 void wm_tsdl_next(struct wm_tsdl_lexer *lexer, struct wm_tsdl_token *ret);
 
-/* Stores the first error with its position, ignores later ones. Always returns a negative errno. */
+/*
+ * Records the first error with its position, ignores later ones. Always returns a negative errno.
+ */
 int wm_tsdl_fail(struct wm_tsdl_lexer *lexer, const struct wm_tsdl_token *at, int err,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -96,7 +98,7 @@ const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf);
 /*
  * Decodes a C string literal whose opening quote is at text[-1]. `out` must have room for `bytes`
  * bytes; an escape \0 in the literal makes the C string end there. Returns the number of bytes
- * read, closing quote included, or -EBADMSG with the offset of the wrong byte in *ret_bad.
+ * read, including the closing quote, or -EBADMSG with the offset of the invalid byte in *ret_bad.
  */
 int64_t wm_tsdl_unescape(const char *text, size_t bytes, char *out, size_t *ret_bytes,
 			 size_t *ret_bad);

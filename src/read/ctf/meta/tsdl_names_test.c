@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_names_test.c - names of types in nested scopes, and names chosen to meet in one bucket of a
- * table without a seed: they do not meet. Counts probes, not time.
+ * tsdl_names_test.c - names of types in nested scopes, and names chosen to collide in one bucket of
+ * a table without a seed, which do not collide. Counts probes, not time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_parse.c - the blocks of CTF 1.8 metadata: trace, env, clock, stream, event, callsite. Types
- * are parsed by tsdl_type.c. A block is added to the tree after its closing brace was read, so that
- * a damaged block leaves the others complete.
+ * tsdl_parse.c - parses the blocks of CTF 1.8 metadata: trace, env, clock, stream, event, callsite.
+ * Types are parsed by tsdl_type.c. A block is added to the tree once its closing brace has been
+ * read, so that a damaged block leaves the others complete.
  */
 #include "read/ctf/meta/tsdl_parse.h"
 
@@ -220,13 +220,13 @@ bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret)
 
 struct block {
 	const char *name;
-	/* Attributes and types that the block can have, a space after each; NULL: any. */
+	/* Attributes and types that the block can have, each followed by a space; NULL: any. */
 	const char *known;
 	/* Handles an attribute. Returns true for unknown names, which are allowed. */
 	bool (*value)(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data);
 	/*
-	 * Returns where to store the type of that name, or NULL for an unknown name. The pointer is
-	 * NULL when the block has no types.
+	 * Returns where to store the type with that name, or NULL for an unknown name. The pointer
+	 * is NULL when the block has no types.
 	 */
 	struct wm_ctf_type **(*type)(const char *name, void *data);
 };
@@ -247,17 +247,17 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 	*slot = t;
 }
 
-/* Parses the left side of an attribute, a name that may be quoted. */
+/* Parses the left side of an attribute: a name, which may be quoted. */
 static bool left_side(struct tsdl *p, const char **ret)
 {
 	*ret = p->token.text;
 	return wm_tsdl_accept(p, WM_TSDL_STRING) || wm_tsdl_path(p, NULL, ret);
 }
 
-/* The names in a block, to find those that are given twice. */
+/* The names in a block, to detect duplicates. */
 struct block_names {
 	uint32_t nr;
-	const char *at[64]; /* further ones are not checked */
+	const char *at[64]; /* any more are not checked */
 };
 
 static bool block_knows(const char *known, const char *name)
@@ -284,7 +284,7 @@ static void block_check_name(struct tsdl *p, const struct block *b, struct block
 			    "unknown attribute '%.60s' of a block '%s'", name, b->name);
 }
 
-/* Parses a block whose keyword was read already. Returns false after an error. */
+/* Parses a block whose keyword has been read already. Returns false after an error. */
 static bool tsdl_parse_block(struct tsdl *p, const struct block *b, void *data)
 {
 	struct block_names names = {.nr = 0};
@@ -403,7 +403,7 @@ static void trace_block(struct tsdl *p)
 
 /*
  * Sets the value of an environment entry: a string or a number. A number too large for int64_t is
- * kept as a string.
+ * stored as a string.
  */
 static bool set_pair(struct tsdl *p, const char *name, const struct wm_tsdl_value *v,
 		     struct wm_ctf_pair *ret)
@@ -567,7 +567,7 @@ static void event_block(struct tsdl *p)
 	struct wm_ctf_event e = {.level = -1, .line = p->token.line};
 
 	/*
-	 * The lookahead token is '{', so the lexer has not read the comments inside the block yet.
+	 * The lookahead token is '{', so the lexer has not yet read the comments inside the block.
 	 */
 	p->lexer.note = NULL;
 	if (!tsdl_parse_block(p, &b, &e))

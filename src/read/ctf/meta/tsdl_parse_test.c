@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_parse_test.c - tests the parser of CTF 1.8 metadata: the tree for valid text, position and
+ * tsdl_parse_test.c - tests the CTF 1.8 metadata parser: the tree for valid text, the position and
  * reason of errors for invalid text, and that no input crashes it.
  */
 #include <setjmp.h>
@@ -237,11 +237,11 @@ static const struct {
      2, 0, "'uuid' is not 16 bytes"},
 };
 
-/* Labels that no value has: each enumeration has a warning, and keeps the labels with a range. */
+/* Labels that match no value: each enumeration has a warning, and keeps the labels with a range. */
 static const struct {
 	const char *text, *warning;
 	uint32_t nr_labels;
-	int64_t low, high; /* of the last label */
+	int64_t low, high; /* the last label's */
 } beyond[] = {
     {FIELDS("enum : uint8_t { A = 256 } x;"),
      "'A': its range is empty or does not fit in 8 bits, unsigned", 1, 256, 256},
@@ -280,7 +280,7 @@ static void test_labels_beyond_their_container(void **state)
 	}
 }
 
-/* What is not in the specification, or is there twice. */
+/* Things that the specification does not define, and duplicates. */
 static void test_warnings(void **state)
 {
 	static const struct {

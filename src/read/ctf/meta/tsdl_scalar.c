@@ -150,7 +150,7 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute 
 
 static void tsdl_scalar_attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
-	uint32_t said = 0; /* bit set of the attributes read so far */
+	uint32_t said = 0; /* bits set for the attributes read so far */
 
 	while (!wm_tsdl_accept(p, '}')) {
 		struct wm_tsdl_value v;
@@ -233,11 +233,11 @@ struct wm_ctf_type *wm_tsdl_string(struct tsdl *p)
 /* An enumeration while its labels are read. */
 struct enumeration {
 	struct wm_ctf_type *type;
-	int64_t next; /* value of a label without one */
-	bool full;    /* the previous label has the largest value of 64 bits */
+	int64_t next; /* value of the next label that does not give one */
+	bool full;    /* the previous label has the largest 64-bit value */
 	/*
-	 * Labels with values that the container cannot hold: an error of the tracer that costs no
-	 * event.
+	 * Labels with values that the container cannot hold: an error in the tracer that costs no
+	 * events.
 	 */
 	uint32_t nr_beyond;
 	const char *beyond; /* the first of them */
@@ -251,7 +251,7 @@ static bool fits(const struct wm_ctf_type *t, bool negative, uint64_t number)
 	return number <= (!negative ? positive_max : t->is_signed ? positive_max + 1 : 0);
 }
 
-/* Reads a bound of a label; it has 64 bits, whatever the container has. */
+/* Reads a bound of a label; it has 64 bits, whatever the container's size. */
 static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret, bool *fit)
 {
 	uint64_t number;
@@ -264,7 +264,7 @@ static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *re
 	return true;
 }
 
-/* Reads the range of a label; without one, it is the value after the previous label's. */
+/* Reads the range of a label; a label without one gets the value after the previous label's. */
 static bool enum_range(struct tsdl *p, const struct enumeration *e, struct wm_ctf_range *ret,
 		       bool *fit)
 {

@@ -32,7 +32,10 @@ static uint64_t tsdl_type_hash_of(const struct tsdl *p, enum tsdl_space space, c
 	return wm_mix_bytes(p->name_table.seed + space, name, strlen(name));
 }
 
-/* When nested scopes declare a name several times, the innermost one counts: the last one. */
+/*
+ * When nested scopes declare a name several times, the innermost declaration counts, which is the
+ * last one.
+ */
 static struct tsdl_name *tsdl_type_find_name(struct tsdl *p, enum tsdl_space space,
 					     const char *name, uint64_t hash)
 {
@@ -53,7 +56,7 @@ struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char
 	return tsdl_type_find_name(p, space, name, tsdl_type_hash_of(p, space, name));
 }
 
-/* Returns the type with that name. `kind` is the word for it in the error message. */
+/* Returns the type with that name. `kind` is what the error message calls it. */
 struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 				  const struct wm_tsdl_token *at, const char *kind)
 {

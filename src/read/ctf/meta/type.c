@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * type.c - creates and queries nodes of the tree of a CTF trace's metadata. Checks that need the
- * whole tree are in check.c.
+ * type.c - creates and queries nodes of a CTF trace's metadata tree. Checks that need the whole
+ * tree are in check.c.
  */
 #include "read/ctf/meta/type.h"
 
@@ -122,7 +122,7 @@ enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf
 	    {"timestamp", WM_CTF_EVENT_HEADER, WM_CTF_EVENT_TIME},
 	};
 
-	/* CTF 2 has one role for the times of events and of packets. */
+	/* CTF 2 uses the same role for the times of events and of packets. */
 	if (m->major == 2 && scope == WM_CTF_PACKET_CONTEXT &&
 	    member->type->role == WM_CTF_EVENT_TIME)
 		return WM_CTF_TIME_BEGIN;

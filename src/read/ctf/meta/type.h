@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * type.h - functions that make and check the tree of read/ctf_tree.h. tsdl_parse.h (CTF 1.8) and
+ * type.h - functions that create and check the tree of read/ctf_tree.h. tsdl_parse.h (CTF 1.8) and
  * ctf2_parse.h (CTF 2) build it. wm_ctf_check() refuses metadata whose walk takes more than
  * WM_CTF_WALK_MAX steps, which also bounds all later walks.
  */
@@ -30,25 +30,25 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
 
 /*
  * Checks the metadata, in either language: every reference must name an earlier field of the right
- * kind, the stream of every event must exist, no id may be used twice. Replaces NATIVE by the byte
- * order. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
+ * kind, the stream of every event must exist, no id may be used twice. Replaces NATIVE with the
+ * byte order. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
 
-/* Adds a warning about the metadata at that place. */
+/* Adds a warning about the given place in the metadata. */
 void wm_ctf_warn(struct wm_ctf_metadata *m, int64_t offset, uint32_t line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key);
 const struct wm_ctf_stream *wm_ctf_stream_find(const struct wm_ctf_metadata *m, uint64_t id);
 
-/* Returns the role of a member: its type gives it in CTF 2, its name in CTF 1.8. */
+/* Returns the role of a member, which is given by its type in CTF 2 and by its name in CTF 1.8. */
 enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 				    const struct wm_ctf_member *member);
 
 /*
- * Copies the text of a metadata file, without the packets that it may be in; text of CTF 1.8 begins
- * with its signature then. malloc'ed. 0, -ENOMEM or -EBADMSG with `diag`.
+ * Copies the text of a metadata file, without any packets that it is wrapped in; in that case CTF
+ * 1.8 text begins with its signature. malloc'ed. 0, -ENOMEM or -EBADMSG with `diag`.
  */
 int wm_ctf_metadata_text(const char *where, const char *text, size_t bytes, char **ret,
 			 size_t *ret_bytes, struct wm_diag *diag);
