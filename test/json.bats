@@ -113,6 +113,8 @@ valid() { python3 "$check" "$schemas" "$1" ./*.json; }
 	keep waymark list --json --fields 'proc:*'
 	keep waymark list --json 'sw:*'
 	keep waymark list --json --fields "uprobe:$W/app:work"
+	keep waymark list --json --fields "uretprobe:$W/app:work"
+	keep waymark list --json --lines "uprobe:$W/app:work"
 	if [ -r /sys/kernel/tracing/events/sched ]; then
 		keep waymark list --json 'sched:*'
 		keep waymark list --json --fields 'sched:*'

@@ -279,7 +279,7 @@ same_in_babeltrace() {
 	refused 4 "did you mean 'name'" 'uprobe:./work:tick(nam)'
 	refused 4 "did you mean 'size'" 'uprobe:./work:label(it->sise)'
 	refused 2 "vector register" 'uprobe:./work:label(weight)'
-	refused 2 "name a member or an element" 'uprobe:./work:work.c:21(it)'
+	refused 2 "name one of its members" 'uprobe:./work:work.c:21(it)'
 	refused 2 "use uretprobe" 'uprobe:./work:tick($retval)'
 	refused 2 "Unknown type is specified, at 'u65'" 'uprobe:./work:tick(i:u65)'
 	refused 4 "give its path" uprobe:./nothing:tick

@@ -40,6 +40,7 @@ complete -c waymark -n __fish_use_subcommand -a help -d 'list the verbs, or the 
 complete -c waymark -n __fish_use_subcommand -a version -d 'print the version'
 complete -c waymark -n '__fish_seen_subcommand_from list' -s p -l pid -x -a '(__fish_complete_pids)' -d 'list the events of this running process, and which of them are on'
 complete -c waymark -n '__fish_seen_subcommand_from list' -s F -l fields -d 'list also field types, print forms and the location of each site'
+complete -c waymark -n '__fish_seen_subcommand_from list' -s L -l lines -d 'print the source of uprobe:PROGRAM:FUNCTION or...'
 complete -c waymark -n '__fish_seen_subcommand_from list' -l json -d 'print one JSON object: files, commands and the kernel, each with...'
 complete -c waymark -n '__fish_seen_subcommand_from list' -l names -d 'print only the names that start with GLOB, one per line, for shell...'
 complete -c waymark -n '__fish_seen_subcommand_from list' -s h -l help -d 'list the options and exit'

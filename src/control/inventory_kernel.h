@@ -13,10 +13,12 @@
 #include "base/diag.h"
 #include "kernel/event_def.h"
 #include "kernel/event_space.h"
+#include "kernel/probe_variables.h"
 
 struct wm_inventory_kernel {
 	struct wm_event_space space;
 	struct wm_event_defs defs;
+	struct wm_probe_variables *variables; /* to list those of probes; NULL without `fields` */
 	bool fields;
 };
 

@@ -67,6 +67,7 @@ struct wm_event_def {
 	uint64_t offset;           /* offset in the file, or from the function */
 	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore */
 	const char *symbol;        /* name of the function, if known */
+	bool by_line;              /* named by a line of source, not by a function or an address */
 	const char *operands;      /* operands of a USDT probe; "": none */
 	bool more;                 /* this is another place of the previous event in the list */
 	const char *label;         /* name of the event in a trace, "PROGRAM:function" */

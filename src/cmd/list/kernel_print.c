@@ -10,6 +10,7 @@
 
 #include "base/plural.h"
 #include "cmd/list/kernel.h"
+#include "cmd/list/variables.h"
 #include "cmd/say.h"
 #include "control/kernel_events.h"
 #include "elf/usdt.h"
@@ -81,7 +82,10 @@ static void kernel_print_details(const struct wm_inventory_kernel *k, size_t at)
 		if (place->semaphore_offset)
 			(void)printf(", semaphore at 0x%" PRIx64, place->semaphore_offset);
 		(void)printf("\n");
+		wm_list_variables_text(k, place);
 	}
+	if (!d->path)
+		wm_list_variables_text(k, d);
 }
 
 /* ---- text --------------------------------------------------------------------------- */
@@ -190,7 +194,8 @@ static void json_counters(const struct wm_proc_event *e, struct wm_json *j)
 	wm_kproc_plan_destroy(plan);
 }
 
-static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_json *j)
+static void json_places(const struct wm_inventory_kernel *k, const struct wm_event_def *d,
+			uint32_t nr, struct wm_json *j)
 {
 	wm_json_string(j, "file", d->path);
 	wm_json_array(j, "places");
@@ -201,6 +206,7 @@ static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_jso
 			wm_json_string(j, "operands", d[i].operands);
 		if (d[i].semaphore_offset)
 			wm_json_u64(j, "semaphore", d[i].semaphore_offset);
+		wm_list_variables_json(k, &d[i], j);
 		wm_json_end(j);
 	}
 	wm_json_end(j);
@@ -218,7 +224,9 @@ static void kernel_print_json_event(const struct wm_inventory_kernel *k, size_t 
 	if (*help)
 		wm_json_string(j, "help", help);
 	if (d->path)
-		json_places(d, (uint32_t)wm_recorder_kernel_places(&k->defs, at), j);
+		json_places(k, d, (uint32_t)wm_recorder_kernel_places(&k->defs, at), j);
+	else
+		wm_list_variables_json(k, d, j);
 	if (k->fields && d->system)
 		json_format(k, d, "fields", j);
 	if (k->fields && d->proc)

@@ -14,6 +14,7 @@
 #include "base/plural.h"
 #include "cmd/exit.h"
 #include "cmd/list/kernel.h"
+#include "cmd/list/lines.h"
 #include "cmd/list/list.h"
 #include "cmd/say.h"
 #include "cmd/verb.h"
@@ -22,7 +23,7 @@
 
 struct values {
 	int64_t pid;
-	bool fields, json, names;
+	bool fields, json, names, lines;
 };
 
 /* arguments */
@@ -277,6 +278,13 @@ static int cmd_list_run(void *values, int nr_args, char **args)
 	struct found f = {.values = values, .diag = {.offset = -1}};
 	int status;
 
+	if (f.values->lines &&
+	    (f.values->fields || f.values->names || f.values->pid || nr_args != 1)) {
+		wm_say("list: --lines takes one place, such as uprobe:./app:main, and --json");
+		return WM_EXIT_USAGE;
+	}
+	if (f.values->lines)
+		return wm_list_lines(args[0], f.values->json);
 	if (f.values->names &&
 	    (f.values->fields || f.values->json || f.values->pid || nr_args > 1)) {
 		wm_say("list: --names takes the beginning of one name and no other option");
@@ -315,8 +323,14 @@ static const struct wm_option options[] = {
      WM_OPTION_TO_INTEGER(struct values, pid)},
     {.name = "fields",
      .letter = 'F',
-     .help = "list also field types, print forms and the location of each site",
+     .help = "list also field types, print forms and the location of each site; of probes, the "
+	     "parameters and variables that can be named there",
      WM_OPTION_TO_FLAG(struct values, fields)},
+    {.name = "lines",
+     .letter = 'L',
+     .help = "print the source of uprobe:PROGRAM:FUNCTION or uprobe:PROGRAM:FILE[:LINE[-LINE]], "
+	     "with the numbers of the lines that can be probed",
+     WM_OPTION_TO_FLAG(struct values, lines)},
     {.name = "json",
      .help = "print one JSON object: files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
@@ -331,7 +345,7 @@ static const struct wm_option options[] = {
 const struct wm_verb wm_cmd_list = {
     .name = "list",
     .summary = "list the events of programs, processes and the kernel",
-    .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--json] [--names]",
+    .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--lines] [--json] [--names]",
     .details =
 	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it matches\n"
 	"names of any provider. The first argument is a file if it contains a '/' or names a\n"

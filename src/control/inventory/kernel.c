@@ -17,13 +17,19 @@
 
 int wm_inventory_kernel_open(struct wm_inventory_kernel *k, bool fields, const char *search)
 {
-	k->fields = fields;
+	int err;
+
+	*k = (struct wm_inventory_kernel){.fields = fields};
 	wm_event_defs_init(&k->defs);
-	return wm_event_space_open(&k->space, search);
+	err = wm_event_space_open(&k->space, search);
+	if (!err && fields)
+		err = wm_probe_variables_open(&k->variables);
+	return err;
 }
 
 void wm_inventory_kernel_close(struct wm_inventory_kernel *k)
 {
+	wm_probe_variables_close(k->variables);
 	wm_event_defs_done(&k->defs);
 	wm_event_space_close(&k->space);
 }

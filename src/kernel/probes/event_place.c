@@ -132,6 +132,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 	struct wm_event_def def = {.family = ret ? WM_FAMILY_URETPROBE : WM_FAMILY_UPROBE,
 				   .path = b->path,
 				   .symbol = spot->symbol,
+				   .by_line = spot->line,
 				   .more = spot->more};
 	char name[PATH_MAX + 512], where[512], label[768];
 	uint64_t address = spot->address + spot->offset;

@@ -42,7 +42,8 @@ static int probe_dwarf_base_of(const struct wm_probe_site *site, const struct wm
 				     : NULL;
 	if (!reg)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s' is in a vector register, which the kernel cannot read",
+				   "'%.80s': it is in a vector register, which the kernel cannot "
+				   "read",
 				   name);
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", reg);
 	return 0;
