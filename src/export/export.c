@@ -70,7 +70,7 @@ static int give_all(struct wm_export *x, const struct wm_export_input *in, struc
 	return err;
 }
 
-/* The caller's wants, reduced by the items that the exporter does not read. */
+/* The caller's wants, minus the items that the exporter does not read. */
 struct wants {
 	struct wm_want *list;
 	const struct wm_want **pointers;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export.h - one interface for all formats that are written from events. The
- * caller opens traces, chooses an exporter, and passes it the events in time
- * order (merge.h), whatever tracer recorded them.
+ * export.h - one interface for all formats that are written from events. The caller opens traces,
+ * chooses an exporter, and passes it the events in time order (merge.h), whatever tracer recorded
+ * them.
  *
- * An exporter is one table of functions, struct wm_exporter_ops, and one line
- * in the table below. Output is written next to OUT under another name (file.h) and
- * renamed to OUT when it is complete.
+ * An exporter is one table of functions, struct wm_exporter_ops, and one line in the table below.
+ * Output is written next to OUT under another name (file.h) and renamed to OUT when it is complete.
  *
- * Data that the format cannot hold is not an error: it is counted by reason
- * with wm_export_skip() and reported at the end. Not thread-safe.
+ * Data that the format cannot hold is not an error: it is counted by reason with wm_export_skip()
+ * and reported at the end. Not thread-safe.
  */
 #ifndef WM_EXPORT_EXPORT_H
 #define WM_EXPORT_EXPORT_H
@@ -18,28 +17,28 @@
 #include "trace/reader.h"
 #include "trace/timeline.h"
 
-#define WM_EXPORT_REASONS     16u   /* distinct reasons for leaving data out */
-#define WM_EXPORT_TICK_EVENTS 8192u /* events between two calls of tick() */
+#define WM_EXPORT_REASONS     16u   /* distinct reasons for omitting data */
+#define WM_EXPORT_TICK_EVENTS 8192u /* events between two calls to tick() */
 
 struct wm_export;
 struct wm_view_places;
 
 struct wm_export_options {
 	const char *path;     /* the output, OUT */
-	uint64_t split_bytes; /* limit of the size of a file: larger output is split; 0: never */
-	bool force;           /* replace an existing file, or folder of traces */
+	uint64_t split_bytes; /* maximum size of a file: larger output is split; 0: never */
+	bool force;           /* replace an existing file or folder of traces */
 	const char *tracer;   /* "waymark VERSION", for formats that name their writer */
-	const struct wm_view_places *places; /* names of addresses; NULL: none */
+	const struct wm_view_places *places; /* resolves addresses to names; NULL: no names */
 };
 
 struct wm_exporter_ops {
 	const char *suffixes; /* ".dat|.trace": suffixes that select this format; NULL: none */
 	const char *summary;  /* one line, lower case, no full stop */
 	bool is_folder;       /* OUT is a folder */
-	bool keeps_clocks;    /* each stream keeps its clock: times of several are not compared */
+	bool keeps_clocks;    /* each stream keeps its clock: their times are not compared */
 	bool splits;          /* honours split_bytes */
 	bool needs_meta;      /* event() also gets unselected events about tasks and mappings */
-	uint32_t no_parts;    /* bits 1 << enum wm_part: items the exporter does not read */
+	uint32_t no_parts;    /* bits 1 << enum wm_part: items that the exporter does not read */
 
 	/* At least one trace is open. -errno with `diag` when the format cannot hold the traces. */
 	int (*open)(struct wm_export *x, struct wm_diag *diag);
@@ -51,9 +50,9 @@ struct wm_exporter_ops {
 	int (*event)(struct wm_export *x, uint32_t trace, const struct wm_event *e);
 
 	/*
-	 * If `whole`, all events were passed: completes the output and gives it
-	 * its name. Otherwise removes the output. Also called after open() or
-	 * event() failed; `own` may be NULL then. Frees everything.
+	 * If `whole`, all events were passed: completes the output and gives it its name. Otherwise
+	 * removes the output. Also called when open() or event() has failed; `own` may then be
+	 * NULL. Frees everything.
 	 */
 	int (*close)(struct wm_export *x, bool whole, struct wm_diag *diag);
 };
@@ -61,7 +60,7 @@ struct wm_exporter_ops {
 struct wm_export_reason {
 	/*
 	 * Such as "counts of perf stat", printed after "N events left out of FORMAT: ". If
-	 * `written`, the part that is missing in the output, printed after "N events written to
+	 * `written`, the part that is missing from the output, printed after "N events written to
 	 * FORMAT without ".
 	 */
 	const char *text;
@@ -78,12 +77,12 @@ struct wm_export {
 	int64_t begin_ns, end_ns;
 	void *own;          /* the exporter's private data */
 	uint64_t nr_events; /* events passed to event() */
-	uint32_t nr_files;  /* files of the output: several when it was split */
+	uint32_t nr_files;  /* number of output files: several when the output was split */
 	uint32_t nr_reasons;
 	struct wm_export_reason reasons[WM_EXPORT_REASONS];
 };
 
-/* Selects the events, and receives progress. */
+/* Selects the events, and receives progress reports. */
 struct wm_export_input {
 	const struct wm_timeline *timeline; /* timeline of the same traces */
 	int64_t begin_ns, end_ns;
@@ -99,8 +98,8 @@ struct wm_export_input {
 };
 
 /*
- * The table of exporters: the name, which is an argument of --to, and the ops of each. The first
- * one whose suffixes match a path is chosen by default.
+ * The table of exporters: the name of each, which is an argument of --to, and its ops. By default
+ * the first one whose suffixes match the path is chosen.
  */
 #define WM_EXPORTERS(EXPORTER)                                                                     \
 	EXPORTER("ctf-1.8", wm_export_ctf1)                                                        \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - see file.h. The lock on "OUT.part" distinguishes a conversion in
- * progress from the remains of a killed one: the kernel drops the lock when the
- * process ends.
+ * file.c - see file.h. The lock on "OUT.part" distinguishes a conversion in progress from the
+ * remains of a killed one: the kernel drops the lock when the process ends.
  */
 #include "export/file.h"
 
@@ -21,7 +20,7 @@
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* Turns "x/" into "x", because the names of pieces are made by appending to the path. */
+/* Turns "x/" into "x", because names of pieces are formed by appending to the path. */
 static char *without_slashes(const char *path)
 {
 	char *copy = strdup(path);
@@ -82,8 +81,8 @@ static bool export_file_is_same(int fd, const char *path)
 }
 
 /*
- * Opens and locks the part, and checks that it was not renamed meanwhile. Returns a descriptor or
- * -errno.
+ * Opens and locks the part, and checks that it has not been renamed in the meantime. Returns a
+ * descriptor or -errno.
  */
 static int export_file_open_part(const char *part)
 {
@@ -180,7 +179,9 @@ int wm_export_file_flush(struct wm_export_file *f)
 	return f->err;
 }
 
-/* Uses RENAME_NOREPLACE where the file system supports it; else checks first, which can race. */
+/*
+ * Uses RENAME_NOREPLACE where the file system supports it; otherwise checks first, which is racy.
+ */
 static int rename_new(const char *from, const char *to)
 {
 	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - output files and folders: they are written as "OUT.part" and renamed
- * to OUT when complete. An existing OUT is not touched before the rename, and
- * not at all without `force`. Only the owner can read the output, as with
- * recordings.
+ * file.h - output files and folders: they are written as "OUT.part" and renamed to OUT when
+ * complete. An existing OUT is not touched before the rename, and never without `force`. Only the
+ * owner can read the output, as with recordings.
  *
- * An "OUT.part" that a killed conversion left is reused; one that another
- * process has locked is refused. Write errors are sticky, so the caller checks
- * once, at the end.
+ * An "OUT.part" left by a killed conversion is reused; one locked by another process is refused.
+ * Write errors are sticky, so the caller checks once, at the end.
  */
 #ifndef WM_EXPORT_FILE_H
 #define WM_EXPORT_FILE_H
@@ -26,7 +24,7 @@ struct wm_export_file {
 	struct wm_text buffer;
 };
 
-/* Returns -EEXIST with `diag` when there is something at the path that must not be replaced. */
+/* Returns -EEXIST with `diag` when something at the path must not be replaced. */
 int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag);
 
 /*
@@ -62,7 +60,7 @@ void wm_export_file_done(struct wm_export_file *f);
 
 /*
  * An output folder, with functions like those for a file. `fd` is open on the folder. With `force`,
- * an existing folder is replaced if everything in it is a trace of CTF.
+ * an existing folder is replaced if everything in it is a CTF trace.
  */
 struct wm_export_folder {
 	const char *asked; /* the caller's path, for messages; it must stay valid */
@@ -76,8 +74,8 @@ int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag);
 void wm_export_folder_done(struct wm_export_folder *f);
 
 /*
- * Returns the name of the n-th piece (from 1) of a split output: "x.json"
- * becomes "x.2.json", "x" becomes "x.2". malloc'ed; NULL: no memory.
+ * Returns the name of the n-th piece (from 1) of a split output: "x.json" becomes "x.2.json", "x"
+ * becomes "x.2". malloc'ed; NULL: no memory.
  */
 char *wm_export_piece_path(const char *path, uint32_t n);
 

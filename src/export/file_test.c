@@ -231,7 +231,7 @@ static void one_piece_or_several(void **state)
 }
 
 /*
- * The name of a piece exists already: all pieces are removed, and the existing file is not touched.
+ * A piece's name already exists: all pieces are removed, and the existing file is not touched.
  */
 static void pieces_in_the_way(void **state)
 {

@@ -14,7 +14,7 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define TRACES_DEPTH 2  /* levels of folders in a converted set of traces, above the traces */
-#define DEPTH_MAX    12 /* enough for a tree of traces, each with its files and its index/ */
+#define DEPTH_MAX    12 /* enough for a tree of traces, each with its files and index/ */
 
 static void remove_entry(int dirfd, const char *name, int depth);
 
@@ -71,8 +71,8 @@ static int export_folder_open_part(const char *part)
 }
 
 /*
- * Returns whether everything in a folder is a trace of CTF, so that it may be replaced: it has a
- * file "metadata", or its entries are such folders. Closes the descriptor.
+ * Returns whether everything in a folder is a CTF trace, so that it may be replaced: it has a file
+ * "metadata", or its entries are such folders. Closes the descriptor.
  */
 static bool is_trace_folder(int fd, int depth)
 {
@@ -143,7 +143,7 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, bool f
 
 static int export_folder_rename(struct wm_export_folder *f, struct wm_diag *diag)
 {
-	/* A plain rename would replace an empty folder that another process made. */
+	/* A plain rename would replace an empty folder created by another process. */
 	int err = renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_NOREPLACE) ? -errno : 0;
 
 	if (err == -EINVAL || err == -ENOSYS)
@@ -155,7 +155,7 @@ static int export_folder_rename(struct wm_export_folder *f, struct wm_diag *diag
 	return 0;
 }
 
-/* Exchanges the folder with the existing one, and removes that. 0 or -errno. */
+/* Exchanges the folder with the existing one, and removes the latter. 0 or -errno. */
 static int export_folder_replace(struct wm_export_folder *f, struct wm_diag *diag)
 {
 	int fd, err = export_folder_refuse(f, true, diag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_int.h - the description of the traced kernel that trace.dat and
- * perf.data contain, both in the same form. It is taken from the input: a
- * trace.dat, a perf.data with tracing data, or a waymark recording.
+ * kernel_int.h - the description of the traced kernel, which trace.dat and perf.data contain in the
+ * same form. It is taken from the input: a trace.dat, a perf.data with tracing data, or a waymark
+ * recording.
  */
 #ifndef WM_EXPORT_KERNEL_INT_H
 #define WM_EXPORT_KERNEL_INT_H
@@ -12,7 +12,7 @@
 
 /* --- format.c ------------------------------------------------- */
 
-/* Formats made by the exporter, grouped by system. */
+/* Formats created by the exporter, grouped by system. */
 struct wm_tdx_made {
 	struct wm_tdx_system {
 		char *name;
@@ -25,11 +25,11 @@ struct wm_tdx_made {
 /* Appends the text of a format. 0 or -ENOMEM. */
 int wm_tdx_made_add(struct wm_tdx_made *m, const char *system, const char *text, size_t bytes,
 		    bool big_endian);
-/* Makes a format with that id for an event type; *ret is in the arena. 0 or -errno. */
+/* Creates a format with that id for an event type; *ret is in the arena. 0 or -errno. */
 int wm_tdx_make_format(struct wm_tdx_made *m, struct wm_arena *arena, const struct wm_kmachine *k,
 		       const struct wm_event_type *type, uint32_t id,
 		       const struct wm_kformat **ret);
-/* Appends the formats made here to `formats`, which has the layout of part WM_TD_FORMATS. */
+/* Appends these formats to `formats`, which has the layout of part WM_TD_FORMATS. */
 void wm_tdx_made_join(const struct wm_tdx_made *m, struct wm_text *formats, bool big_endian);
 void wm_tdx_made_done(struct wm_tdx_made *m);
 
@@ -51,9 +51,9 @@ struct wm_tdx_source {
 	const struct wm_kformats *formats; /* formats in the input; may be NULL */
 	struct wm_kformats *own_formats;   /* the same formats, when this struct owns them */
 	struct wm_text parts[WM_TD_NR_PARTS];
-	const struct wm_td *td; /* set if the input is trace.dat: records are copied unchanged */
+	const struct wm_td *td; /* set if the input is a trace.dat: records are copied unchanged */
 	bool raw;        /* events for which the kernel has a format carry their raw record */
-	uint32_t nr_ids; /* formats made by the exporter get ids from here on */
+	uint32_t nr_ids; /* formats created by the exporter get ids from here on */
 };
 
 /* For waymark's own recordings, the formats are stored in `made`. 0 or -errno with `diag`. */

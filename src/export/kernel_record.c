@@ -92,8 +92,8 @@ static uint32_t kernel_record_grow(struct making *x, uint32_t bytes, uint32_t wi
 }
 
 /*
- * Returns the offset of a field's elements, in the record's fixed part or
- * appended to it. Shortens `bytes` to the size of a fixed field.
+ * Returns the offset of a field's elements, in the record's fixed part or appended to it. Reduces
+ * `bytes` to the size of a fixed field.
  */
 static uint32_t kernel_record_place(struct making *x, const struct wm_kfield *f, uint32_t *bytes)
 {
@@ -145,7 +145,7 @@ static void kernel_record_put_list(struct making *x, const struct wm_kfield *f,
 	for (uint32_t k = 0; !x->too_long && !x->out->failed && k < bytes / width; k++) {
 		uint64_t value = i[k].u;
 
-		/* A mask is written as longs of the kernel, the lowest first. */
+		/* A mask is written as kernel longs, the lowest first. */
 		if (is_mask && x->machine->long_bytes == 4) {
 			kernel_record_number(x, at + 8 * k, value & UINT32_MAX, 4);
 			kernel_record_number(x, at + 8 * k + 4, value >> 32, 4);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decodes a record to items, writes these as a record and decodes that again:
- * the items must be equal. Covers fields of every kind, both byte orders,
- * longs of both widths.
+ * Decodes a record to items, writes these as a record and decodes that again: the items must be
+ * equal. Covers fields of every kind, both byte orders, longs of both widths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +60,7 @@ static void put(unsigned char *p, uint32_t value, bool big)
 		p[big ? 3 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
-/* Makes a record of varying bytes, with a piece of 16 bytes for each dynamic field. */
+/* Creates a record with varying bytes, with a piece of 16 bytes for each dynamic field. */
 static uint32_t fill(const struct world *w, unsigned char *record)
 {
 	uint32_t bytes = w->format->fixed_bytes;
@@ -174,7 +173,7 @@ static void too_long(void **state)
 	free(text);
 }
 
-/* A format with other kinds or names of fields does not fit. */
+/* A format whose fields have other kinds or names does not fit. */
 static void others_do_not_fit(void **state)
 {
 	struct world a, b;

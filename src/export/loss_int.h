@@ -17,9 +17,9 @@ struct wm_export_losses {
 };
 
 /*
- * Makes one list per stream, in the arena; losses without a stream are in the
- * first list. With `packets_only`, losses of events are left out, because the
- * caller reports them otherwise. 0 or -ENOMEM.
+ * Creates one list per stream, in the arena; losses without a stream are in the first list. With
+ * `packets_only`, losses of events are omitted, because the caller reports them in another way. 0
+ * or -ENOMEM.
  */
 int wm_export_losses(struct wm_arena *arena, const struct wm_trace *t, bool packets_only,
 		     struct wm_export_losses **ret);

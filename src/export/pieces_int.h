@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pieces_int.h - an output that is split into several files when it becomes
- * too large for its readers: a single file is called OUT, several are called
- * OUT.1, OUT.2... No file gets its name before all are complete.
+ * pieces_int.h - an output that is split into several files when it becomes too large for its
+ * readers: a single file is called OUT, several are called OUT.1, OUT.2... No file gets its name
+ * before all are complete.
  */
 #ifndef WM_EXPORT_PIECES_INT_H
 #define WM_EXPORT_PIECES_INT_H

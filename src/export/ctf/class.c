@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - chooses the stream classes and events of the output. For a CTF
- * trace, the output has the same classes, ids and event descriptions; for
- * other traces, an event is described when it first occurs. See ctf_int.h.
+ * class.c - chooses the stream classes and events of the output. For a CTF trace, the output has
+ * the same classes, ids and event descriptions; for other traces, an event is described when it
+ * first occurs. See ctf_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,8 +34,7 @@ static int ctf_class_set_uuid(struct wm_cx_folder *f)
 }
 
 /*
- * Names the folder of an input. If there are several inputs, each gets a folder of its own:
- * "1-NAME".
+ * Names the folder of an input. If there are several inputs, each gets its own folder: "1-NAME".
  */
 static const char *folder_name(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from)
 {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define MEMORY_BYTES     (64u << 20) /* limit of the packets in memory, all streams together */
+#define MEMORY_BYTES     (64u << 20) /* limit on packets in memory, all streams together */
 #define PACKET_BYTES_MAX (1u << 20)
 #define PACKET_BYTES_MIN (16u << 10)
 
@@ -42,7 +42,7 @@ static int ctf_export_open_trace(struct wm_cx *cx, uint32_t trace)
 	if (!cx->events[trace] || !streams)
 		return -ENOMEM;
 	give_packets(t, streams);
-	/* In CTF input, packets count the lost events already. */
+	/* In CTF input, packets already count the lost events. */
 	err = wm_export_losses(&cx->arena, t, t->ops == &wm_ctf_ops, &losses);
 	if (!err)
 		err = wm_cx_folders(cx, trace);

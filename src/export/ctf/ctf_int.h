@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_int.h - declarations shared by the files that write CTF 1.8 and CTF 2
- * from any trace:
+ * ctf_int.h - declarations shared by the files that write CTF 1.8 and CTF 2 from any trace:
  *
  *   ctf.c       entry points: folders, streams, events, the two tables
- *   class.c     stream classes and their events, made on first use
+ *   class.c     stream classes and their events, created on first use
  *   model.c     converts the reader's types to CTF types: a tree of fields
  *   names.c     their names, and references to lengths and tags
  *   metadata.c  describes them; room write prints the description (write/metadata.h)
  *   encode.c    converts items to bytes
  *   packet.c    packets: when one begins, its frame, the index
  *
- * Every field begins at a byte, so that no two fields share a bit; numbers are
- * little-endian. The bytes of an event depend neither on the metadata language
- * nor on the structure in which its parts are declared.
+ * Every field starts on a byte boundary, so that no two fields share a byte; numbers are
+ * little-endian. The bytes of an event depend neither on the metadata language nor on the structure
+ * in which its parts are declared.
  *
- * A list needs a length before it and a variant needs a tag. If the trace has
- * these fields, as CTF traces do, the output refers to them: the types made by
- * item_type.h point to the CTF types through `own`. Otherwise the exporter
- * adds a field.
+ * A list needs a length before it and a variant needs a tag. If the trace has these fields, as CTF
+ * traces do, the output refers to them: the types created by item_type.h point to the CTF types
+ * through `own`. Otherwise the exporter adds a field.
  */
 #ifndef WM_EXPORT_CTF_CTF_INT_H
 #define WM_EXPORT_CTF_CTF_INT_H
@@ -32,10 +30,10 @@
 #include "trace/trace_layout.h"
 #include "write/metadata.h"
 
-#define WM_CX_MODEL_MAX (256u << 20) /* limit of bytes of all fields of an output */
-#define WM_CX_EVENT_MAX (256u << 20) /* limit of bytes of an event: larger ones are left out */
+#define WM_CX_MODEL_MAX (256u << 20) /* maximum bytes of all fields of an output */
+#define WM_CX_EVENT_MAX (256u << 20) /* maximum bytes of an event: larger ones are omitted */
 
-/* The metadata's type of a field; NULL: the trace is not CTF. */
+/* Returns the field's type in the metadata; NULL: the trace is not CTF. */
 static inline const struct wm_ctf_type *wm_cx_source(const struct wm_meta_field *f)
 {
 	return f->source;
@@ -43,7 +41,7 @@ static inline const struct wm_ctf_type *wm_cx_source(const struct wm_meta_field 
 
 /* --- model.c ------------------------------------------------------ */
 
-/* State while fields are made: the scopes of an event, and the enclosing structures. */
+/* State while fields are built: the scopes of an event, and the enclosing structures. */
 struct wm_cx_build {
 	struct wm_arena *arena;
 	enum wm_meta_language language;
@@ -57,7 +55,7 @@ struct wm_cx_build {
 	uint32_t nr_frames;
 };
 
-/* Makes the fields of a scope, and stores the topmost one in b->roots. 0, -ENOMEM or -E2BIG. */
+/* Builds the fields of a scope, and stores the topmost one in b->roots. 0, -ENOMEM or -E2BIG. */
 int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_type *type,
 		struct wm_meta_field **ret);
 
@@ -69,31 +67,32 @@ bool wm_cx_has_sequence(const struct wm_meta_field *n);
 
 /* --- names.c ------------------------------------------------------ */
 
-/* Names the members, options and counts in a field whose parts have type and source_name set. 0,
- * -ENOMEM. */
+/*
+ * Names the members, options and counts in a field whose parts have type and source_name set. 0 or
+ * -ENOMEM.
+ */
 int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_meta_field *n);
 
 /*
- * Finds the field that holds the length or tag of `n`; sets n->ref if the
- * output language can refer to it. Otherwise n->ref stays empty and the caller
- * adds one. 0 or -ENOMEM.
+ * Finds the field that holds the length or tag of `n`; sets n->ref if the output language can refer
+ * to it. Otherwise n->ref stays empty and the caller adds a field. 0 or -ENOMEM.
  */
 int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n);
 
 /*
- * Renames those parts of `a` whose names also occur in `b`, because both will be in one structure.
+ * Renames those parts of `a` whose names also occur in `b`, because both will be in the same
+ * structure.
  */
 int wm_cx_make_apart(struct wm_arena *arena, struct wm_meta_field *a,
 		     const struct wm_meta_field *b);
 
-/* Makes a TSDL identifier of any text, in the arena. NULL: no memory. */
+/* Turns any text into a TSDL identifier, in the arena. NULL: no memory. */
 const char *wm_cx_identifier(struct wm_arena *a, const char *text);
 
 /* --- encode.c ----------------------------------------------------- */
 
 /*
- * Appends the bytes of the items [at, end) as those of the scope's members;
- * missing items become 0.
+ * Appends the bytes of the items [at, end), encoded as the scope's members; missing items become 0.
  */
 void wm_cx_encode(struct wm_text *out, const struct wm_meta_field *scope,
 		  const struct wm_item *items, struct wm_part_range range);
@@ -103,8 +102,8 @@ void wm_cx_put(struct wm_text *out, uint64_t value, uint32_t bytes);
 bool wm_cx_has_odd_bits(const struct wm_meta_field *n);
 
 /*
- * Returns the bits of the last byte that the items do not use, when they follow something that
- * leaves `unused` bits. Only needed when wm_cx_has_odd_bits().
+ * Returns the bits of the last byte that the items leave unused, when they follow something that
+ * leaves `unused` bits. Only needed when wm_cx_has_odd_bits() is true.
  */
 uint32_t wm_cx_unused_bits(const struct wm_meta_field *scope, const struct wm_item *items,
 			   struct wm_part_range range, uint32_t unused);
@@ -115,7 +114,7 @@ struct wm_cx_event {
 	const struct wm_event_type *type;
 	struct wm_cx_class *class;
 	uint64_t id;
-	/* [STREAM_CONTEXT]: of this event, when its class has none */
+	/* [STREAM_CONTEXT]: the event's own, when its class has none */
 	struct wm_meta_field *parts[WM_NR_PARTS];
 	/* The common fields precede the event's own, in the same structure. */
 	bool common_in_fields;
@@ -139,7 +138,7 @@ struct wm_cx_class {
 	struct wm_cx_class *next;
 };
 
-/* One CTF trace of the output. */
+/* One CTF trace in the output. */
 struct wm_cx_folder {
 	struct wm_cx *cx;
 	uint32_t trace;
@@ -154,35 +153,35 @@ struct wm_cx_folder {
 
 struct wm_cx;
 
-/* Makes the folders of a trace; for CTF, also the classes that its metadata describes. */
+/* Creates the folders of a trace; for CTF, also the classes that its metadata describes. */
 int wm_cx_folders(struct wm_cx *cx, uint32_t trace);
 int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
 		    struct wm_cx_class **ret);
-/* Returns the event of a type in a class; makes it on first use. 0 or -errno. */
+/* Returns the event of a type in a class; creates it on first use. 0 or -errno. */
 int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 		    struct wm_cx_event **ret);
 /*
- * Called after the last event, when it is known whether all events have the
- * same common fields. If so, the stream declares them; otherwise each event
- * declares them in its context, or among its fields where babeltrace2 2.0.4
- * does not accept them in the context. The bytes are the same in all cases.
+ * Called after the last event, when it is known whether all events have the same common fields. If
+ * so, the stream declares them; otherwise each event declares them in its context, or among its
+ * fields where babeltrace2 2.0.4 does not accept them in the context. The bytes are the same in all
+ * cases.
  */
 int wm_cx_class_finish(struct wm_cx_class *c);
 
 /* Returns the i-th clock of a folder; false past the last. */
 bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_meta_clock *ret);
 
-/* The metadata of a folder's trace; NULL: the trace is not CTF. */
+/* Returns the metadata of a folder's trace; NULL: the trace is not CTF. */
 const struct wm_ctf_metadata *wm_cx_source_metadata(const struct wm_cx_folder *f);
 
 /* --- metadata.c ---------------------------------------------------- */
 
-/* Appends the metadata of a folder, in the language of the output. 0 or -ENOMEM. */
+/* Appends the metadata of a folder, in the output's language. 0 or -ENOMEM. */
 int wm_cx_metadata(struct wm_text *t, const struct wm_cx_folder *f);
 
 /* --- packet.c ------------------------------------------------------ */
 
-/* A stream of the output; one for each stream of the input. */
+/* A stream in the output; one for each stream in the input. */
 struct wm_cx_stream {
 	struct wm_cx_class *class;
 	const struct wm_stream *from;
@@ -190,15 +189,15 @@ struct wm_cx_stream {
 	const char *file;       /* relative to the output */
 	const char *index;      /* path of its index, relative to the output */
 	struct wm_text body;    /* records of the packet being filled */
-	struct wm_text context; /* fields of the packet's context after those of the frame */
-	/* input packet of the packet being filled; NULL: none is being filled */
+	struct wm_text context; /* fields of the packet context after those of the frame */
+	/* the input packet from which a packet is being filled; NULL: none */
 	const struct wm_packet *at;
 	bool is_begun; /* a packet with the input packet's start was written */
 	/* ticks of the first and last event in the packet being filled */
 	uint64_t first, last;
 	uint64_t nr_events;
 	uint64_t end_ticks; /* the previous packet's end in the output */
-	/* bits of the last byte of `body`, and of `context`, that are no content */
+	/* bits in the last byte of `body`, and of `context`, that are not content */
 	uint32_t unused, context_unused;
 	/* input packets: indices into `order`, or into the packet list */
 	uint64_t next_packet, end_packet;
@@ -220,7 +219,7 @@ struct wm_cx {
 	size_t packet_bytes;           /* a packet that reaches this size ends */
 };
 
-/* Creates a folder of the output, and its parents. */
+/* Creates a folder in the output, and its parents. */
 int wm_cx_make_folders(const struct wm_cx *cx, const char *folder);
 
 int wm_cx_stream_open(struct wm_cx *cx, uint32_t trace, const struct wm_stream *from,
@@ -237,8 +236,8 @@ void wm_cx_stream_done(struct wm_cx_stream *s);
 int64_t wm_cx_base_ns(const struct wm_trace *t, const struct wm_trace_clock *c);
 
 /*
- * Returns the tick of the output's clock at which the input's clock reads `ns`;
- * with `last`, the last such tick.
+ * Returns the tick of the output's clock at which the input's clock reads `ns`; with `last`, the
+ * last such tick.
  */
 uint64_t wm_cx_ticks(const struct wm_trace_clock *c, int64_t ns, bool last);
 

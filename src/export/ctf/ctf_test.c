@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests the CTF exporter's parts that need no trace: conversion of times to
- * ticks and back, and names. test/convert_formats.bats converts whole traces.
+ * Tests those parts of the CTF exporter that need no trace: conversion of times to ticks and back,
+ * and names. test/convert_formats.bats converts whole traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +107,7 @@ static void items_become_bytes(void **state)
 }
 
 /*
- * An event that is too large is left out and counted; the events before and after it are complete.
+ * An event that is too large is omitted and counted; the events before and after it are complete.
  */
 static void an_event_too_large_is_left_out(void **state)
 {

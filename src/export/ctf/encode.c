@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encode.c - encodes an event's items as declared by its fields. The items may
- * come from a hostile file and not fit: a missing member is written as zeros, a
- * surplus element is dropped. See ctf_int.h.
+ * encode.c - encodes an event's items as declared by its fields. The items may come from a hostile
+ * file and not match: a missing member is written as zeros, a surplus element is dropped. See
+ * ctf_int.h.
  */
 #include <endian.h>
 #include <string.h>
@@ -225,7 +225,10 @@ static uint32_t unused_of_members(const struct wm_meta_field *n, struct from f,
 	return unused;
 }
 
-/* Returns whether the field begins at a byte: all do, but what may have no fields inside. */
+/*
+ * Returns whether the field starts on a byte boundary: all do, except those that may have no fields
+ * inside.
+ */
 static bool begins_at_byte(const struct wm_meta_field *n)
 {
 	bool begins = false;
@@ -246,7 +249,7 @@ static bool begins_at_byte(const struct wm_meta_field *n)
 	}
 }
 
-/* The list aligns to its elements, even when it is empty. */
+/* The list is aligned like its elements, even when it is empty. */
 static uint32_t unused_of_list(const struct wm_meta_field *n, struct from f,
 			       const struct wm_item *list, uint32_t unused)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata.c - describes a folder of the output, its stream classes and events, to the printers of
+ * metadata.c - describes an output folder, its stream classes and events, to the printers of
  * write/metadata.h. See ctf_int.h.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool is_tsdl(const struct wm_cx_folder *f)
 	return f->cx->language == WM_META_TSDL;
 }
 
-/* A name without quotes in TSDL. NULL: no memory. */
+/* Returns a name that needs no quotes in TSDL. NULL: no memory. */
 static const char *bare_name(const struct wm_cx_folder *f, const char *name)
 {
 	return is_tsdl(f) ? wm_cx_identifier(arena_of(f), name) : name;

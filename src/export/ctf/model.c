@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.c - converts the reader's types to CTF declarations; see ctf_int.h.
- * Recursion follows the depth of the types: at most WM_CTF_DEPTH_MAX in CTF
- * traces, a few levels in others.
+ * model.c - converts the reader's types to CTF declarations; see ctf_int.h. Recursion follows the
+ * nesting depth of types: at most WM_CTF_DEPTH_MAX in CTF traces, a few levels in others.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,8 +32,8 @@ static const struct wm_ctf_type *from_of(const struct wm_cx_build *b, const stru
 }
 
 /*
- * Sets the CTF type and the name of each part. The metadata has more members than the type, in
- * which the fields of the packet frame are hidden.
+ * Sets the CTF type and the name of each part. The metadata has more members than the type, which
+ * omits the fields of the packet frame.
  */
 static int set_parts(struct wm_cx_build *b, struct wm_meta_field *n)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - names of fields in the output language, and references to lengths
- * and tags; see ctf_int.h.
+ * names.c - names of fields in the output language, and references to lengths and tags; see
+ * ctf_int.h.
  *
- * CTF 1.8 allows identifiers only, and readers drop one leading underscore.
- * Therefore each name gets a leading underscore, and characters other than
- * letters and digits are replaced by underscores. The names of a CTF 1.8 trace
- * are copied unchanged. CTF 2 allows any name.
+ * CTF 1.8 allows only identifiers, and readers drop one leading underscore. Therefore each name
+ * gets a leading underscore, and characters other than letters and digits are replaced by
+ * underscores. The names in a CTF 1.8 trace are copied unchanged. CTF 2 allows any name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -121,7 +120,7 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 	return made;
 }
 
-/* Makes the name of a count: "_NAME_length", as LTTng does. */
+/* Builds the name of a count: "_NAME_length", as in LTTng. */
 static const char *count_name(const struct wm_cx_build *b, const struct wm_meta_field *part)
 {
 	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
@@ -233,8 +232,8 @@ static bool ctf_names_descend(struct found *f, const struct wm_meta_field *n,
 }
 
 /*
- * Returns whether a reference would find another field: a TSDL lookup prefers a member of an inner
- * structure.
+ * Returns whether a reference would find another field, because a TSDL lookup prefers a member of
+ * an inner structure.
  */
 static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char *name)
 {
@@ -249,8 +248,8 @@ static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char 
 }
 
 /*
- * Searches the enclosing structures from the innermost outwards. Returns how many were left to find
- * the field; -1: not found.
+ * Searches the enclosing structures from the innermost outwards. Returns how many were left before
+ * the field was found; -1: not found.
  */
 static int ctf_names_outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref,
 			      struct found *f)
@@ -260,8 +259,7 @@ static int ctf_names_outwards(const struct wm_cx_build *b, const struct wm_ctf_r
 
 	for (; nr && !*names; names++, nr--) {
 		/*
-		 * Skip structures that the exporter added: references of the trace do not count
-		 * them.
+		 * Skip structures added by the exporter: the trace's references do not count them.
 		 */
 		while (depth && !b->frames[depth - 1].field)
 			depth--;
@@ -354,7 +352,7 @@ static int ctf_names_by_name(const void *a, const void *b)
 	return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Makes the labels of that name the option's ranges. */
+/* Turns the labels with that name into the option's ranges. */
 static int add_ranges(const struct wm_cx_build *b, struct wm_meta_field *option,
 		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
 		      size_t *nr_wants)
@@ -380,8 +378,8 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_meta_field *option,
 }
 
 /*
- * Makes the ranges of all options. -ENOENT: the output language cannot express them.
- * set_parts() later copies the ranges to the final fields.
+ * Creates the ranges of all options. -ENOENT: the output language cannot express them. set_parts()
+ * later copies the ranges to the final fields.
  */
 static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 			const struct wm_type *tag)
@@ -412,7 +410,7 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 
 /* --- options of CTF 2 for CTF 1.8: labels with their ranges become their names ---------------- */
 
-#define COMPARED_MAX (1u << 20) /* pairs of an option and a label; with more, a tag is added */
+#define COMPARED_MAX (1u << 20) /* pairs of an option and a label; beyond this, a tag is added */
 
 static bool is_tsdl_name(const char *s)
 {
@@ -436,7 +434,7 @@ static bool is_tsdl_name(const char *s)
 	return true;
 }
 
-/* Returns whether an option that is called `label` in TSDL is shown with its name. */
+/* Returns whether an option called `label` in TSDL is shown as `name`. */
 static bool is_shown_as(const char *label, const char *name)
 {
 	if (!is_tsdl_name(label))
@@ -452,8 +450,7 @@ static bool has_range(const struct wm_ctf_member *option, const struct wm_type_l
 	return false;
 }
 
-/* Returns the label of the tag that has exactly the option's ranges and can be its name, or NULL.
- */
+/* Returns the tag's label that has exactly the option's ranges and can be its name, or NULL. */
 static const char *label_of(const struct wm_type *tag, const struct wm_ctf_member *option)
 {
 	uint32_t nr = 0;
@@ -515,7 +512,7 @@ int wm_cx_resolve(const struct wm_cx_build *b, struct wm_meta_field *n)
 		return 0;
 	if (b->language == WM_META_TSDL && n->type->kind == WM_TYPE_CHOICE &&
 	    scope != WM_CTF_RELATIVE && b->metadata->major == 2) {
-		/* babeltrace2 reads no tag that names its scope. */
+		/* babeltrace2 does not accept a tag reference that names its scope. */
 		if (scope != b->scope || is_shadowed(b, 1, f.names[0]))
 			return 0;
 		scope = WM_CTF_RELATIVE;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet.c - packets of the output. The packets of a CTF trace are reproduced
- * with their times and counters, also those without events; one too large for
- * memory is split. For other traces, a packet ends when it has a certain size,
- * and where events were lost. See ctf_int.h.
+ * packet.c - packets of the output. The packets of a CTF trace are reproduced with their times and
+ * counters, including those without events; one too large for memory is split. For other traces, a
+ * packet ends when it has reached a certain size, and where events were lost. See ctf_int.h.
  *
- * A file is opened and closed for each packet, because there may be more
- * streams than descriptors.
+ * A file is opened and closed for each packet, because there may be more streams than descriptors.
  */
 #include <endian.h>
 #include <errno.h>
@@ -21,7 +19,7 @@
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define KEEP_FACTOR 4u /* buffers larger than this many usual packets are freed */
+#define KEEP_FACTOR 4u /* buffers larger than this many normal packets are freed */
 
 /* --- times ---------------------------------------------------------------------------------- */
 
@@ -50,8 +48,8 @@ static uint64_t ctf_packet_ticks_of(const struct wm_cx_stream *s, const struct w
 	if (e->ns != WM_TIME_NONE)
 		return (uint64_t)e->ns - base;
 	/*
-	 * In CTF all events of a stream have times, or none: an event without a time gets that of
-	 * the previous one.
+	 * In CTF, either all events of a stream have times or none do: an event without a time gets
+	 * that of the previous one.
 	 */
 	if (s->last || !s->trace->nr_packets || s->trace->begin_ns <= INT64_MIN / 2)
 		return s->last;
@@ -63,12 +61,14 @@ static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t 
 	return &s->trace->packets[s->order ? s->order[i] : i];
 }
 
-/* The input packet after the current one; NULL: none, or that one is out of order. */
+/* Returns the input packet after the current one; NULL: none, or that one is out of order. */
 static const struct wm_packet *packet_after(const struct wm_cx_stream *s, const struct wm_packet *p)
 {
 	uint64_t i = s->next_packet;
 
-	/* While its events are written, next_packet has gone past it; an empty one is still there.
+	/*
+	 * While its events are being written, next_packet is already past it; with an empty packet
+	 * it is not.
 	 */
 	if (i < s->end_packet && packet_at(s, i) == p)
 		i++;
@@ -82,7 +82,7 @@ static uint64_t lesser_ticks(uint64_t a, uint64_t b)
 
 /*
  * Returns the tick at which an input packet begins. When only the time is known, several ticks may
- * read as it, and the previous packet may end at one of them.
+ * correspond to it, and the previous packet may end at one of them.
  */
 static uint64_t begin_tick(const struct wm_cx_stream *s, const struct wm_packet *p)
 {
@@ -105,7 +105,7 @@ static uint64_t end_tick(const struct wm_cx_stream *s, const struct wm_packet *p
 
 	if (wm_ctf_packet_ticks(s->trace, p, &known, &end) && wm_ctf_ns(c, end) == p->end_ns)
 		return end;
-	/* Some tracers write packets whose end equals their begin in ns: keep them so. */
+	/* Some tracers write packets whose end equals their start in ns: keep them that way. */
 	if (p->end_ns == p->begin_ns && !s->nr_events)
 		ticks = begin;
 	if (next && next->begin_ns >= p->end_ns)
@@ -114,8 +114,8 @@ static uint64_t end_tick(const struct wm_cx_stream *s, const struct wm_packet *p
 }
 
 /*
- * The times of a packet of the output: the first piece of an input packet
- * begins where that begins, the last one ends where that ends.
+ * Sets the times of an output packet: the first piece of an input packet begins where that packet
+ * begins, the last one ends where it ends.
  */
 static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, uint64_t *end)
 {
@@ -175,7 +175,7 @@ static int ctf_packet_append(const struct wm_cx *cx, const char *file, const voi
 	return err;
 }
 
-/* Writes the frame, in the order that tsdl.c and json.c declare. */
+/* Writes the frame, in the order that metadata.c declares. */
 static void make_frame(struct wm_text *t, const struct wm_cx_stream *s,
 		       const struct wm_index_entry *x)
 {
@@ -279,7 +279,7 @@ static int skip_to(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_pac
 	while (i < s->end_packet && packet_at(s, i) != p)
 		i++;
 	if (i == s->end_packet)
-		return 0; /* `p` is out of order: it was passed already */
+		return 0; /* `p` is out of order: it has already been passed */
 	for (; !err && s->next_packet < i; s->next_packet++)
 		err = write_empty(cx, s, packet_at(s, s->next_packet));
 	s->next_packet = i + 1;

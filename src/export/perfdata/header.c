@@ -35,7 +35,7 @@ static void export_header_put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 
 /* --- ids and attrs --------------------------------------------------------------------------- */
 
-/* Appends the ids of an attr of the input to the text. */
+/* Appends the ids of one of the input's attrs to the text. */
 static uint32_t export_header_put_ids(struct wm_pdx *d, uint32_t attr)
 {
 	uint32_t nr = 0;
@@ -64,8 +64,8 @@ static uint32_t bytes_of(const struct wm_pd_attr *a)
 }
 
 /*
- * Writes an attr with the size of the largest one, because perf requires all attrs of a file to
- * have the same size.
+ * Writes an attr, padded to the size of the largest one, because perf requires all attrs in a file
+ * to have the same size.
  */
 static void put_attr(struct wm_pdx *d, const unsigned char *bytes, uint32_t nr)
 {
@@ -159,8 +159,8 @@ static bool version(struct wm_pdx *d)
 }
 
 /*
- * Writes this machine's architecture: it is also that of a waymark recording, whose payloads can be
- * read only there.
+ * Writes this machine's architecture, which is also that of a waymark recording, whose payloads can
+ * be read only there.
  */
 static bool arch(struct wm_pdx *d)
 {
@@ -207,7 +207,7 @@ static bool clock_data(struct wm_pdx *d)
 	return true;
 }
 
-/* Writes the formats of tracepoints, as tracing.c reads them. */
+/* Writes the formats of tracepoints in the form that tracing.c reads. */
 static bool tracing(struct wm_pdx *d)
 {
 	static const char head[] = "\x17\x08\x44tracing0.5";
@@ -294,7 +294,7 @@ struct features {
 };
 
 /*
- * Writes the features. Their table is at the start, so it is written again when the offsets are
+ * Writes the features. Their table is at the start, so it is written again once the offsets are
  * known.
  */
 static void write_features(struct wm_pdx *d, struct features *f)

@@ -78,8 +78,8 @@ static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
 }
 
 /*
- * Writes a record of the input. perf 6.1 aborts at a mapping whose header promises a build-id that
- * it does not have, so the promise is taken back; see perf_record_has_build_id().
+ * Writes a record from the input. perf 6.1 aborts at a mapping whose header promises a build-id
+ * that the record lacks, so the promise is removed; see perf_record_has_build_id().
  */
 static int copy_record(struct wm_pdx *d, const unsigned char *record)
 {
@@ -103,7 +103,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 	int got;
 
 	if (d->pd && !e->record) {
-		/* The other events of a record for several of them have none. */
+		/* When a record stands for several events, only one of them has it. */
 		if (e->type == ((const struct wm_pd_attr *)e->type->own)->counts)
 			wm_export_skip(x, "counts of perf stat", 1);
 		return 0;

@@ -6,8 +6,8 @@
  *   header.c    the file around the records: header, attrs, features
  *   sample.c    waymark's events as kernel records
  *
- * Records are in time order, so a round can end anywhere: perf need not hold
- * more than one round in memory.
+ * Records are in time order, so a round can end anywhere: perf need not hold more than one round in
+ * memory.
  */
 #ifndef WM_EXPORT_PERFDATA_PERFDATA_INT_H
 #define WM_EXPORT_PERFDATA_PERFDATA_INT_H
@@ -19,7 +19,7 @@
 
 #define WM_PDX_RECORD_MAX    65535u
 #define WM_PDX_ROUND_RECORDS 10000u
-/* size of the attrs made here, which old versions of perf accept */
+/* size of the attrs created here, which old versions of perf accept */
 #define WM_PDX_ATTR_BYTES 128u
 
 /* An event type of a waymark recording that is written as samples. */
@@ -29,8 +29,8 @@ struct wm_pdx_attr {
 	/* format of a tracepoint, whose record is in the sample's RAW */
 	const struct wm_kformat *format;
 	/*
-	 * index of the member that is the first field of the tracepoint; the parts of the sample
-	 * precede it
+	 * index of the member that is the tracepoint's first field; the parts of the sample precede
+	 * it
 	 */
 	uint32_t first_field;
 	bool loses_fields; /* the fields cannot be written: the kernel has no format for them */
@@ -45,7 +45,7 @@ struct wm_pdx {
 	struct wm_arena arena;
 	struct wm_export_file out;
 	struct wm_text text;       /* buffer for one record or feature */
-	struct wm_pdx_attr *attrs; /* attrs made here */
+	struct wm_pdx_attr *attrs; /* attrs created here */
 	uint32_t nr_attrs;
 	struct wm_pdx_attr **by_type; /* indexed by type */
 	uint64_t regs_user;           /* mask of the registers in the recording */
@@ -66,7 +66,7 @@ int wm_pdx_end(struct wm_pdx *d);
 
 /* --- sample.c -------------------------------------------------- */
 
-/* Makes the attrs of all types that are samples. 0 or -errno with `diag`. */
+/* Creates the attrs of all types that are samples. 0 or -errno with `diag`. */
 int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - writes samples and task events of waymark recordings as records of
- * the kernel's perf interface (kdata/perf_record.h, perf_sample.h). Finds the
- * parts of a sample by the names in doc/format/trace.md.
+ * sample.c - writes samples and task events of waymark recordings as records of the kernel's perf
+ * interface (kdata/perf_record.h, perf_sample.h). Finds the parts of a sample by the names in
+ * doc/format/trace.md.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void export_sample_set(struct wm_pdx *d, struct wm_pdx_attr *a, uint32_t 
 	wm_text_cut(&d->text, 0);
 }
 
-/* Fills an attr. The numbers are offsets in the attr; see kdata/perf_attr.c. */
+/* Fills an attr. The numbers are offsets within the attr; see kdata/perf_attr.c. */
 static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 {
 	uint64_t flags = WM_PERF_ATTR_DISABLED | WM_PERF_ATTR_INHERIT | WM_PERF_ATTR_MMAP |
@@ -118,7 +118,10 @@ static bool is_part(const char *name)
 	return false;
 }
 
-/* Returns the first field that is not a part of a sample: tracepoint fields follow the parts. */
+/*
+ * Returns the first field that is not part of the sample: tracepoint fields follow the sample's
+ * parts.
+ */
 static uint32_t first_field(const struct wm_type *fields)
 {
 	uint32_t nr = fields ? fields->nr_members : 0, i = 0;
@@ -230,8 +233,8 @@ static void put_callchain(struct wm_pdx *d, const struct wm_event *e)
 }
 
 /*
- * Writes the registers of a sample: all of them or none, because the attr's mask determines their
- * number.
+ * Writes the registers of a sample: all of them or none, because the attr's mask determines how
+ * many there are.
  */
 static void put_regs(struct wm_pdx *d, const struct wm_event *e)
 {
@@ -350,7 +353,7 @@ static void export_sample_put_ids(struct wm_pdx *d, const struct wm_event *e,
 		export_sample_put(d, export_sample_number(e, names[i], 0), 4);
 }
 
-/* Writes a string with its NUL, padded to a multiple of eight. */
+/* Writes a string with its NUL, padded to a multiple of eight bytes. */
 static void export_sample_put_text(struct wm_pdx *d, const struct wm_item *i)
 {
 	uint32_t bytes = i && i->member->type->kind == WM_TYPE_STRING ? i->count : 0;

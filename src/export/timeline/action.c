@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* as a provider: an event without provider in a trace of LTTng's kernel tracer */
+/* as a provider: an event without a provider, in a trace from LTTng's kernel tracer */
 #define LTTNG "\001"
 
 enum family { NO_FAMILY, SYSCALL, FUNCTION, INTERRUPT, SOFTIRQ, SPAN };
@@ -17,7 +17,7 @@ struct def {
 	enum wm_act_owner owner;
 	enum family family;
 	const char *prefix; /* text before the value of `label`; NUMBER: the unit */
-	/* a field whose value is part of the title; NUMBER: which of several */
+	/* a field whose value is part of the title; NUMBER: which of several numbers */
 	const char *label;
 	const char *value; /* NUMBER: the field with the value */
 };

@@ -13,7 +13,7 @@ void wm_lanes_done(struct wm_lanes *l)
 	*l = (struct wm_lanes){0};
 }
 
-/* Joins the two oldest spans to make room; bars cannot be placed between them any more. */
+/* Joins the two oldest spans to make room; bars can no longer be placed between them. */
 static void join_oldest(struct wm_lane_spans *s)
 {
 	s->spans[1].begin_ns = s->spans[0].begin_ns;

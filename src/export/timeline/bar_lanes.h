@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bar_lanes.h - places bars in lanes. Bars of one row that are disjoint or
- * nested share a lane; a bar that partly overlaps another gets a lane below.
+ * bar_lanes.h - places bars in lanes. Bars of one row that are disjoint or nested share a lane; a
+ * bar that partly overlaps another gets a lane below.
  *
- * Bars arrive in the order of their ends. A lane stores only its last few
- * bars and treats older ones as one bar. Therefore a bar may be placed lower
- * than necessary, but never so that it partly overlaps another.
+ * Bars arrive in the order of their ends. A lane stores only its last few bars and treats older
+ * ones as one bar. Therefore a bar may be placed lower than necessary, but never so that it partly
+ * overlaps another.
  */
 #ifndef WM_EXPORT_TIMELINE_BAR_LANES_H
 #define WM_EXPORT_TIMELINE_BAR_LANES_H

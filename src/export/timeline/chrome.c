@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.c - writes Chrome's trace event format: one JSON object with an array
- * of events, one per line. doc/format/chrome.md specifies the contents. Times
- * are relative to the first event, because readers store them as doubles,
- * which cannot represent nanoseconds since 1970.
+ * chrome.c - writes Chrome's trace event format: one JSON object with an array of events, one per
+ * line. doc/format/chrome.md specifies the contents. Times are relative to the first event, because
+ * readers store them as doubles, which cannot represent nanoseconds since 1970.
  */
 #include "export/timeline/chrome.h"
 
@@ -25,7 +24,7 @@
 #define READINGS_PID 10000003u
 #define CPUS_TID     11000000u    /* + 4 * processor + kind of row */
 #define ROOM         256u         /* size of a line without its names and values */
-#define SPLIT_BYTES  (256u << 20) /* viewers in browsers can open a few hundred MB */
+#define SPLIT_BYTES  (256u << 20) /* browser-based viewers can open a few hundred MB */
 
 struct chrome {
 	struct wm_export *x;
@@ -81,7 +80,8 @@ static void chrome_put_string(struct wm_pen *p, const char *key, const char *tex
 }
 
 /*
- * Writes the difference of two times, which may need 65 bits, in microseconds with three decimals.
+ * Writes the difference between two times, which may need 65 bits, in microseconds with three
+ * decimals.
  */
 static void put_difference(struct wm_pen *p, int64_t from_ns, int64_t ns)
 {
@@ -209,7 +209,9 @@ static int name_thread(struct chrome *c, const struct wm_scene_row *row, const c
 
 	if (!name[0])
 		return 0;
-	/* A process has the name of its main thread or, until that is known, of another thread. */
+	/*
+	 * A process is named after its main thread or, until that is known, after another thread.
+	 */
 	if (t->pid < 0 || t->pid == t->tid || !wm_tasks_find(&c->scene.state.tasks, t->pid))
 		err = chrome_put_name(c, row, "process_name", name);
 	return err ? err : chrome_put_name(c, row, "thread_name", name);
@@ -262,7 +264,10 @@ static int chrome_on_point(void *own, const struct wm_scene_point *point)
 	return err ? err : chrome_close_line(c, &p);
 }
 
-/* Writes {VALUES of the begin, "$end":{VALUES of the end}}, or the values of the only event. */
+/*
+ * Writes {VALUES of the begin event, "$end":{VALUES of the end event}}, or the values of the only
+ * event.
+ */
 static int put_args(struct chrome *c, struct wm_pen *p, const struct wm_scene_bar *b)
 {
 	int err = 0;
@@ -301,7 +306,7 @@ static int put_async(struct chrome *c, const struct wm_scene_bar *b, const char 
 	else if (!begins)
 		half.values = NULL;
 	if (!begins && !b->values)
-		half.event = NULL; /* the begin has all values */
+		half.event = NULL; /* the begin event has all values */
 	err = put_args(c, &p, &half);
 	return err ? err : chrome_close_line(c, &p);
 }
@@ -338,7 +343,7 @@ static int chrome_on_bar(void *own, const struct wm_scene_bar *b)
 	return err || b->is_open ? err : put_async(c, &numbered, "e");
 }
 
-/* Writes a number as such even beyond 2^53, because viewers plot it. */
+/* Writes a number as such, even beyond 2^53, because viewers plot it. */
 static void put_number_value(struct wm_pen *p, const struct wm_scene_number *n)
 {
 	put_key(p, ":");
@@ -416,7 +421,7 @@ static void put_traces(struct wm_text *t, const struct wm_export *x)
 	wm_text_char(t, ']');
 }
 
-/* Writes the text before the events of a piece. */
+/* Writes what precedes the events of a piece. */
 static void chrome_begin_piece(struct chrome *c)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&c->pieces);
@@ -447,7 +452,7 @@ static int end_piece(struct chrome *c)
 	return err;
 }
 
-/* Whether the file with the samples that follow its events has reached the limit. */
+/* Returns whether the file, including the samples that follow its events, has reached the limit. */
 static bool chrome_is_full(const struct chrome *c)
 {
 	const struct wm_export_pieces *p = &c->pieces;

@@ -12,10 +12,13 @@
 
 #define FRAMES_MAX 1024u /* frames of one chain */
 
-/* A frame is its caller, its function and its file: the addresses in a function are one frame. */
+/*
+ * A frame is identified by its caller, its function and its file: all addresses in a function are
+ * one frame.
+ */
 struct wm_chrome_frame {
 	uint32_t parent;       /* number of a frame; 0: none */
-	uint32_t symbol, file; /* ids of names; the file's is 0 when it is unknown */
+	uint32_t symbol, file; /* ids of names; the file's is 0 when unknown */
 };
 
 /* Adds a frame to the chain of the current sample; 0 or -ENOMEM. */
@@ -56,7 +59,7 @@ static void chrome_put_frame(struct wm_chrome_samples *s, uint32_t number,
 	wm_text_char(t, '}');
 }
 
-/* Returns the number of a frame, written at its first use in the file; 0: out of memory. */
+/* Returns the number of a frame, which is written when first used in the file; 0: out of memory. */
 static uint32_t frame_number(struct wm_chrome_samples *s, const struct wm_chrome_frame *f)
 {
 	uint64_t key = wm_mix((uint64_t)f->symbol << 32 | f->file, f->parent);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome_samples.h - the parts `samples` and `stackFrames` of Chrome's trace
- * event format. The frames form a tree: a frame has a name, the file of its
- * function as category, and the frame that called it as parent.
+ * chrome_samples.h - the `samples` and `stackFrames` parts of Chrome's trace event format. The
+ * frames form a tree: a frame has a name, the file of its function as category, and the frame that
+ * called it as parent.
  *
- * Both parts follow the events in a file, so they are kept in memory until the
- * file is complete; the exporter splits the output by the sum of the sizes.
+ * Both parts follow the events in a file, so they are kept in memory until the file is complete;
+ * the exporter splits the output by the sum of the sizes.
  */
 #ifndef WM_EXPORT_TIMELINE_CHROME_SAMPLES_H
 #define WM_EXPORT_TIMELINE_CHROME_SAMPLES_H
@@ -38,7 +38,7 @@ struct wm_chrome_sample {
 int wm_chrome_samples_init(struct wm_chrome_samples *s, const struct wm_export *x);
 void wm_chrome_samples_done(struct wm_chrome_samples *s);
 
-/* Adds a sample. 0, -ENOMEM, or the error of finding names. */
+/* Adds a sample. 0, -ENOMEM, or an error from resolving names. */
 int wm_chrome_samples_add(struct wm_chrome_samples *s, uint32_t trace, const struct wm_event *e,
 			  const struct wm_chrome_sample *where);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* open_slices.c - see open_slices.h. Slices are in a list for each key, and in one list by age. */
+/*
+ * open_slices.c - see open_slices.h. Slices are in one list per key, and in a list ordered by age.
+ */
 #include "export/timeline/open_slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_BYTES_MAX 4096u /* limit of a text buffer that is kept for reuse */
+#define KEEP_BYTES_MAX 4096u /* maximum size of a text buffer that is kept for reuse */
 
 int wm_open_slices_init(struct wm_open_slices *s)
 {
@@ -68,7 +70,7 @@ static void put_unused(struct wm_open_slices *s, struct wm_open_slice *o)
 	s->unused = o;
 }
 
-/* Makes the slice the newest one of its key. */
+/* Makes the slice the newest one with its key. */
 static int join_key(struct wm_open_slices *s, struct wm_open_slice *o)
 {
 	o->hash = open_slices_hash_of(s, &o->key);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto.c - writes Perfetto's format: a sequence of TracePackets in the wire
- * format of Protocol Buffers (base/pb.h). doc/format/perfetto.md specifies the
- * contents; the field numbers are public, and test/data/perfetto.proto has
- * those used here.
+ * perfetto.c - writes Perfetto's format: a sequence of TracePackets in the Protocol Buffers wire
+ * format (base/pb.h). doc/format/perfetto.md specifies the contents; the field numbers are public,
+ * and test/data/perfetto.proto has those used here.
  *
- * All packets belong to one sequence. Each file of a split output can be read
- * alone: it begins with the clock, and describes all its tracks and names
- * again.
+ * All packets belong to one sequence. Each file of a split output can be read by itself: it begins
+ * with the clock, and describes all its tracks and names again.
  */
 #include "export/timeline/perfetto.h"
 
@@ -19,7 +17,7 @@
 #include "export/timeline/perfetto_int.h"
 
 #define BUNDLE_BYTES 4096u          /* size of the kernel events in one packet */
-#define SPLIT_BYTES  (512ull << 20) /* a browser needs a few times as much memory to show it */
+#define SPLIT_BYTES  (512ull << 20) /* a browser needs several times as much memory to show it */
 
 /* --- events --------------------------------------------------------------------------------- */
 
@@ -100,8 +98,8 @@ static int put_begin(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64
 }
 
 /*
- * Writes the values of the end as one nested annotation, because they may have the same names as
- * those of the begin.
+ * Writes the values of the end event as one nested annotation, because they may have the same names
+ * as those of the begin event.
  */
 static int perfetto_put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t track)
 {
@@ -246,7 +244,7 @@ static int put_clock(struct wm_perfetto *p)
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* Writes the kernel's release: the meaning of sched_switch's states depends on it. */
+/* Writes the kernel's release, on which the meaning of sched_switch's states depends. */
 static int put_system(struct wm_perfetto *p)
 {
 	static const char *const words[] = {"kernel_release", "kernel"};

@@ -9,7 +9,7 @@
 struct def {
 	const char *name;
 	uint32_t event;
-	/* [i]: names "a|b" of field number i + 1; the first that exists is used */
+	/* [i]: names "a|b" for field number i + 1; the first that exists is used */
 	const char *fields[WM_PERFETTO_FTRACE_FIELDS];
 };
 

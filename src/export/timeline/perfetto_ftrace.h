@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_ftrace.h - writes kernel events that Perfetto draws in a special way
- * (scheduling, wakeups, interrupts, frequencies) as its FtraceEvents. One table
- * has their field numbers (perfetto_ftrace.c).
+ * perfetto_ftrace.h - writes kernel events that Perfetto draws in a special way (scheduling,
+ * wakeups, interrupts, frequencies) as FtraceEvents. One table has their field numbers
+ * (perfetto_ftrace.c).
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_FTRACE_H
 #define WM_EXPORT_TIMELINE_PERFETTO_FTRACE_H

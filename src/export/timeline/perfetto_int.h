@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_int.h - declarations shared by the files of Perfetto's exporter:
- * perfetto.c receives events and writes packets, perfetto_tracks.c describes
- * their tracks, perfetto_values.c encodes values.
+ * perfetto_int.h - declarations shared by the files of the Perfetto exporter: perfetto.c receives
+ * events and writes packets, perfetto_tracks.c describes their tracks, perfetto_values.c encodes
+ * values.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_INT_H
 #define WM_EXPORT_TIMELINE_PERFETTO_INT_H
@@ -60,7 +60,7 @@ enum wm_perfetto_thread { WM_PF_THREAD_PID = 1, WM_PF_THREAD_TID = 2, WM_PF_THRE
 enum wm_perfetto_counter { WM_PF_COUNTER_UNIT = 3, WM_PF_COUNTER_UNIT_NAME = 6 };
 enum wm_perfetto_clocks { WM_PF_REALTIME = 1, WM_PF_BOOTTIME = 6 };
 
-/* The kind of a track: the upper bits of its uuid. */
+/* The kind of track: the upper bits of its uuid. */
 enum wm_perfetto_track {
 	WM_PF_OF_PROCESS = 1,
 	WM_PF_OF_THREAD,
@@ -71,7 +71,7 @@ enum wm_perfetto_track {
 	WM_PF_OF_LOSSES,
 	WM_PF_OF_COUNTER,
 	WM_PF_OF_READINGS,
-	WM_PF_OF_LANE = 64, /* + number: a lane for a thread's bars that overlap others */
+	WM_PF_OF_LANE = 64, /* + number: a lane for those bars of a thread that overlap others */
 };
 
 #define WM_PF_COUNTERS_MAX 65536u
@@ -97,7 +97,7 @@ struct wm_perfetto {
 
 /* --- packets (perfetto_tracks.c) ------------------------------------------------------------ */
 
-/* Returns the buffer that output is appended to. */
+/* Returns the buffer to which output is appended. */
 static inline struct wm_text *wm_perfetto_out(const struct wm_perfetto *p)
 {
 	return &wm_export_pieces_now(&p->pieces)->buffer;
@@ -110,7 +110,7 @@ static inline struct wm_text *wm_perfetto_out(const struct wm_perfetto *p)
 size_t wm_perfetto_begin_packet(struct wm_perfetto *p, uint32_t flags);
 int wm_perfetto_end_packet(struct wm_perfetto *p, size_t at);
 
-/* Converts a time for the output: times before the clock's origin become 0. */
+/* Converts a time for output: times before the clock's origin become 0. */
 static inline uint64_t wm_perfetto_time(const struct wm_perfetto *p, int64_t ns)
 {
 	if (ns == WM_TIME_NONE)
@@ -132,7 +132,7 @@ int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, co
 
 /*
  * Returns the id of the counter track of `n`, or -errno; -ENOSPC: too many counters. Writes the
- * track's descriptor at its first use.
+ * track's descriptor when the track is first used.
  */
 int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n);
 

@@ -13,7 +13,7 @@
 #include "view/writer.h"
 
 #define FRAMES_MAX 1024u      /* frames of one chain */
-#define STACKS_MAX (1u << 18) /* chains that are remembered before everything is written again */
+#define STACKS_MAX (1u << 18) /* chains remembered before everything is written again */
 #define CPUS_MAX   65536u
 
 /* Numbers of fields. */
@@ -40,7 +40,7 @@ struct stack {
 	uint32_t first, nr; /* in `pool` */
 };
 
-/* Everything that was written on one sequence. */
+/* Everything that has been written on one sequence. */
 struct known {
 	struct wm_names names;
 	unsigned char *sent; /* by name: bits of enum sent */
@@ -68,10 +68,10 @@ struct sequence {
 struct wm_perfetto_samples {
 	struct wm_sampled sampled;
 	uint32_t nr_traces;
-	struct sequence **sequences; /* by trace and type; their `id` is 0 when it is no sample */
+	struct sequence **sequences; /* by trace and type; `id` is 0 if it is no sample */
 	uint32_t *nr_types;
 	struct wm_text interned;
-	struct known *known;        /* of the sample that is being written */
+	struct known *known;        /* of the sample being written */
 	uint32_t chain[FRAMES_MAX]; /* its frames */
 	uint32_t nr_chain;
 };
@@ -98,7 +98,9 @@ static void known_done(struct known *k)
 	*k = (struct known){0};
 }
 
-/* Returns the number of a name, written as {iid, text} at its first use; 0: out of memory. */
+/*
+ * Returns the number of a name, which is written as {iid, text} when first used; 0: out of memory.
+ */
 static uint32_t send_name(struct known *k, enum sent kind, uint32_t field, const char *text,
 			  struct wm_text *t)
 {
@@ -117,7 +119,7 @@ static uint32_t send_name(struct known *k, enum sent kind, uint32_t field, const
 	return id + 1;
 }
 
-/* The same for a file, which is a mapping with a path. */
+/* Does the same for a file, which is a mapping with a path. */
 static uint32_t send_file(struct known *k, const char *path, struct wm_text *t)
 {
 	uint32_t id = wm_names_id(&k->names, path, strlen(path)), iid;
@@ -148,7 +150,7 @@ static void write_frame(uint32_t id, const struct frame *f, struct wm_text *t)
 	wm_pb_end(t, at);
 }
 
-/* Returns the number of a frame, written at its first use; 0: out of memory. */
+/* Returns the number of a frame, which is written when first used; 0: out of memory. */
 static uint32_t send_frame(struct known *k, const struct wm_named_place *n, struct wm_text *t)
 {
 	struct frame f = {.address = n->address};
@@ -173,7 +175,7 @@ static uint32_t send_frame(struct known *k, const struct wm_named_place *n, stru
 	return nr + 1;
 }
 
-/* Returns the number of a chain of frames, written at its first use; 0: out of memory. */
+/* Returns the number of a chain of frames, which is written when first used; 0: out of memory. */
 static uint32_t send_stack(struct known *k, const uint32_t *chain, uint32_t nr, struct wm_text *t)
 {
 	uint64_t hash = nr;
@@ -220,7 +222,7 @@ static int add_place(void *own, const struct wm_named_place *n)
 
 /* --- packets ----------------------------------------------------------------------------- */
 
-/* Names the event, once for the sequence. */
+/* Names the event, once per sequence. */
 static void put_defaults(const struct sequence *q, struct wm_text *t)
 {
 	size_t at = wm_pb_begin(t, DEFAULTS), samples = wm_pb_begin(t, PERF_SAMPLE_DEFAULTS),
@@ -232,7 +234,7 @@ static void put_defaults(const struct sequence *q, struct wm_text *t)
 	wm_pb_end(t, at);
 }
 
-/* Returns the sum of the event's periods on the processor, with this sample. */
+/* Returns the sum of the event's periods on the processor, including this sample's. */
 static uint64_t count_of(struct sequence *q, const struct wm_event *e, uint64_t weight)
 {
 	uint32_t cpu = e->cpu >= 0 && (uint32_t)e->cpu < CPUS_MAX ? (uint32_t)e->cpu : 0;
@@ -309,7 +311,7 @@ int wm_perfetto_samples_put(struct wm_perfetto_samples *s, uint32_t trace, const
 
 /* --- types ------------------------------------------------------------------------------ */
 
-/* Begins a sequence for each type of samples of the next trace. */
+/* Begins a sequence for each type of sample in the next trace. */
 static int samples_bind(struct wm_perfetto_samples *s, const struct wm_trace *t, uint32_t *next_id)
 {
 	uint32_t trace = s->nr_traces;

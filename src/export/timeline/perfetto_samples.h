@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_samples.h - writes samples as Perfetto's PerfSamples, with the names
- * of functions, so that viewers draw flame graphs and trace_processor has them
- * in its table perf_sample.
+ * perfetto_samples.h - writes samples as Perfetto's PerfSamples, with function names, so that
+ * viewers draw flame graphs and trace_processor has them in its perf_sample table.
  *
- * Each event type has a sequence of its own, because the name of the event
- * belongs to the sequence. Names, frames and chains are interned there.
+ * Each event type has its own sequence, because the event's name belongs to the sequence. Names,
+ * frames and chains are interned there.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_SAMPLES_H
 #define WM_EXPORT_TIMELINE_PERFETTO_SAMPLES_H
@@ -24,7 +23,7 @@ enum wm_sampled_how wm_perfetto_samples_take(const struct wm_perfetto_samples *s
 
 /*
  * Appends the packet of a sample. `ns` is the time for the output, `pid` and `tid` are the task's.
- * 0, -ENOMEM, or the error of finding names.
+ * 0, -ENOMEM, or an error from resolving names.
  */
 int wm_perfetto_samples_put(struct wm_perfetto_samples *s, uint32_t trace, const struct wm_event *e,
 			    uint64_t ns, int32_t pid, int32_t tid, struct wm_text *t);

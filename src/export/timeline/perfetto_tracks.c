@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_tracks.c - writes packets of Perfetto's format, and the descriptions of tracks. */
+/* perfetto_tracks.c - writes packets in Perfetto's format, and the descriptions of tracks. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -84,7 +84,9 @@ static int describe_thread(struct wm_perfetto *p, const struct wm_scene_row *row
 	size_t at, inner, thread;
 	int err = 0;
 
-	/* A process has the name of its main thread or, until that is known, of another thread. */
+	/*
+	 * A process is named after its main thread or, until that is known, after another thread.
+	 */
 	if (pid == task->tid || !wm_tasks_find(&p->scene.state.tasks, pid))
 		err = describe_process(p, pid, name);
 	if (err)
@@ -141,7 +143,7 @@ static int32_t tracks_process_of(const struct wm_scene_row *row)
 	return row->task->pid >= 0 ? row->task->pid : row->task->tid;
 }
 
-/* Returns the track that is the parent of a counter; 0: none. */
+/* Returns the parent track of a counter; 0: none. */
 static uint64_t counter_parent(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)

@@ -156,8 +156,8 @@ static bool perfetto_values_fill(struct wm_perfetto_values *v, struct wm_perfett
 }
 
 /*
- * Returns the shape of a type, made at its first use. The recursion ends, because types have no
- * cycles and the readers limit their depth.
+ * Returns the shape of a type, which is created when first used. The recursion ends, because types
+ * have no cycles and the readers limit their depth.
  */
 static const struct wm_perfetto_shape *perfetto_values_shape_of(struct wm_perfetto_values *v,
 								const struct wm_type *t)
@@ -173,7 +173,7 @@ static const struct wm_perfetto_shape *perfetto_values_shape_of(struct wm_perfet
 	if (!s)
 		return NULL;
 	s->type = t;
-	if (!perfetto_values_fill(v, s)) /* which may add shapes */
+	if (!perfetto_values_fill(v, s)) /* this may add shapes */
 		return NULL;
 	more = wm_arena_grow(&v->arena, v->shapes, v->table.nr, sizeof(*more));
 	if (!more)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_values.h - writes the values of an event as Perfetto's
- * DebugAnnotations, typed and nested, and interns names: each name is written
- * once per output file, and later referred to by number.
+ * perfetto_values.h - writes the values of an event as Perfetto's DebugAnnotations, typed and
+ * nested, and interns names: each name is written once per output file, and referred to by number
+ * afterwards.
  *
- * Integers and reals keep their types, hexadecimal integers become pointers;
- * the value of an enumeration is "label (3)"; bytes are hexadecimal text; an
- * absent optional has a name and no value.
+ * Integers and reals keep their types, hexadecimal integers become pointers; the value of an
+ * enumeration is "label (3)"; bytes become hexadecimal text; an absent optional has a name and no
+ * value.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
 #define WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
@@ -17,11 +17,11 @@
 #include "trace/reader.h"
 #include "view/writer.h"
 
-/* limit of names with numbers; further names are written in full */
+/* maximum names with numbers; any more are written in full */
 #define WM_PERFETTO_NAMES_MAX (1u << 16)
 #define WM_PERFETTO_RECENT    256u
 
-/* The kind of a name: each kind has its own numbers. */
+/* The kind of name: each kind has its own numbers. */
 enum wm_perfetto_name {
 	WM_PERFETTO_CATEGORY = 1, /* values are field numbers of InternedData */
 	WM_PERFETTO_EVENT = 2,
@@ -34,7 +34,7 @@ struct wm_perfetto_names {
 		const char *text; /* address of the name; the text there may have changed */
 		uint32_t id;
 	} recent[WM_PERFETTO_RECENT];
-	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name, already written */
+	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name, set once written */
 	uint32_t room;
 	struct wm_text pending; /* InternedData for the next packet */
 };
@@ -43,7 +43,7 @@ struct wm_perfetto_names {
 int wm_perfetto_names_init(struct wm_perfetto_names *n);
 void wm_perfetto_names_done(struct wm_perfetto_names *n);
 
-/* Returns the number of a name; 0: there are too many names, so write it in full. */
+/* Returns the number of a name; 0: there are too many names, so it must be written in full. */
 uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kind,
 			  const char *text);
 

@@ -11,7 +11,7 @@
 
 /* --- types ------------------------------------------------------------------------------ */
 
-/* Whether the samples' fields are only what the chain is made of. */
+/* Returns whether the samples have no fields other than those that make up the chain. */
 static bool has_only_chain(const struct wm_type *fields)
 {
 	static const char *const parts[] = {"callchain", "regs_user", "stack_user"};

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAMILY_RUNS 0x100u /* family of the bars of CPU_RUNS; action.c uses lower numbers */
+#define FAMILY_RUNS 0x100u /* family of the CPU_RUNS bars; action.c uses lower numbers */
 #define NO_PLACE    1      /* result of give_bar(): no free lane in the row */
 
-static const char idle[] = "idle", sched[] = "sched"; /* categories of the bars of CPU_RUNS */
+static const char idle[] = "idle", sched[] = "sched"; /* categories of the CPU_RUNS bars */
 
 /* --- making it --------------------------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static const char *scene_title_of(const struct wm_open_slice *o)
 	return o->title ? o->title : o->label;
 }
 
-/* Outputs a begin without an end, or without a free lane, as a point. */
+/* Outputs a begin event that has no end, or no free lane, as a point. */
 static int give_alone(struct wm_scene *s, const struct wm_open_slice *o)
 {
 	struct wm_scene_point p = {.row = unpack_row(s, o->row),
@@ -151,7 +151,7 @@ static int give_bar(struct wm_scene *s, struct wm_scene_bar *b)
 	return err ? err : s->ops->bar(s->own, b);
 }
 
-/* Makes the bar of an open slice, without its end. */
+/* Creates the bar of an open slice, without its end. */
 static struct wm_scene_bar bar_of(const struct wm_scene *s, const struct wm_open_slice *o)
 {
 	return (struct wm_scene_bar){.row = unpack_row(s, o->row),
@@ -186,7 +186,7 @@ static int open_bar(struct wm_scene *s, const struct wm_open_key *key,
 	return err ? err : o->values.failed ? -ENOMEM : 0;
 }
 
-/* Returns the title, made in `buf` or from the table. */
+/* Returns the title, built in `buf` or taken from the table. */
 static const char *make_title(const struct wm_act_type *a, const struct wm_event *e, char *buf,
 			      size_t bytes)
 {
@@ -257,8 +257,8 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
 }
 
 /*
- * Finds the begin that an end belongs to. The ends of slices opened later were lost: these slices
- * are output without an end.
+ * Finds the begin event that an end event belongs to. The ends of slices opened later were lost:
+ * these slices are output without an end.
  */
 static int scene_find_begin(struct wm_scene *s, const struct wm_act_type *a,
 			    const struct wm_event *e, const struct wm_open_key *key,
@@ -396,7 +396,9 @@ static int scene_on_number(struct wm_scene *s, const struct wm_act_type *a,
 	return s->ops->number(s->own, &n);
 }
 
-/* Outputs the numbers of a reading. If it also has text, outputs a point with all values too. */
+/*
+ * Outputs the numbers of a reading. If it also has text, outputs a point with all its values, too.
+ */
 static int on_readings(struct wm_scene *s, const struct wm_act_type *a,
 		       const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scene.h - turns events in time order into the contents of a timeline: points,
- * bars with a begin and an end, numbers, in named rows of threads and
- * processors. For exporters of formats that timeline viewers read: such a
- * format is one struct wm_scene_ops.
+ * scene.h - turns events in time order into the contents of a timeline: points, bars with a
+ * beginning and an end, and numbers, in named rows of threads and processors. For exporters to
+ * formats that timeline viewers read: each such format is one struct wm_scene_ops.
  *
- * A bar is output when it ends, with the values of its begin, which the format
- * encoded when it began. Bars that are open at the end of the traces are output
- * then. Every event is output exactly once: as a point, as one or more numbers,
- * as the begin or the end of a bar, or as a whole bar. The exception is a
- * reading that also has text: it becomes numbers and a point.
+ * A bar is output when it ends, with the values of its begin event, which the format encoded when
+ * the bar began. Bars still open at the end of the traces are output then. Every event is output
+ * exactly once: as a point, as one or more numbers, as the beginning or the end of a bar, or as a
+ * whole bar. The exception is a reading that also has text: it becomes numbers and a point.
  *
- * Relies on trace/task_state.h to know which thread runs where, and on action.h
- * for the meaning of an event. Memory is bounded by the numbers of threads and
- * processors, and by the limits of open_slices.h.
+ * Relies on trace/task_state.h to know which thread runs where, and on action.h for the meaning of
+ * an event. Memory is bounded by the numbers of threads and processors, and by the limits of
+ * open_slices.h.
  */
 #ifndef WM_EXPORT_TIMELINE_SCENE_H
 #define WM_EXPORT_TIMELINE_SCENE_H
@@ -48,7 +46,7 @@ struct wm_scene_point {
 	const char *title, *category;
 	const struct wm_event *event; /* may be NULL: see `values` */
 	uint32_t trace;
-	const char *values; /* values of a begin without an end, encoded earlier; may be NULL */
+	const char *values; /* values of an unended begin event, encoded earlier; or NULL */
 	size_t bytes;
 };
 
@@ -58,10 +56,10 @@ struct wm_scene_bar {
 	uint32_t lane;
 	int64_t begin_ns, end_ns;
 	bool is_open; /* no end was seen: end_ns is the end of the traces */
-	bool is_idle; /* CPU_RUNS: no thread runs */
+	bool is_idle; /* CPU_RUNS: no thread is running */
 	uint64_t id;  /* id of a span; 0: none */
 	const char *title, *category;
-	/* values of its begin, encoded by ops->values(); NULL: use `event` */
+	/* values of its begin event, encoded by ops->values(); NULL: use `event` */
 	const char *values;
 	size_t bytes;
 	/* the event that ends the bar, or is the whole bar; NULL: none */
@@ -95,8 +93,8 @@ struct wm_scene_ops {
 	/* Appends the event's values to `t`, encoded in the output format. */
 	int (*values)(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t);
 	/*
-	 * Called for a new row (lane 0) or a new lane below it, and when a
-	 * thread's name changed.
+	 * Called for a new row (lane 0) or a new lane below it, and when a thread's name has
+	 * changed.
 	 */
 	int (*row)(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name);
 	int (*point)(void *own, const struct wm_scene_point *p);
@@ -104,14 +102,14 @@ struct wm_scene_ops {
 	int (*number)(void *own, const struct wm_scene_number *n);
 };
 
-/* The lanes, name and process for which row() was called last, for a thread. */
+/* For a thread: the lanes, name and process for which row() was last called. */
 struct wm_scene_told {
 	uint64_t lanes; /* bit set; bit 0 is the row itself */
 	int32_t pid;
 	uint32_t comm;
 };
 
-/* The lanes of a processor for which row() was called, by kind of row. */
+/* For a processor: the lanes for which row() was called, by kind of row. */
 struct wm_scene_told_cpu {
 	uint64_t lanes[WM_ROW_CPU_STOPS - WM_ROW_CPU + 1];
 };
@@ -136,7 +134,7 @@ struct wm_scene {
 	struct wm_scene_told_cpu *told_cpus;
 	uint32_t nr_cpus;
 	struct wm_lanes losses, nobodys;
-	uint64_t told_rows[WM_NR_ROWS]; /* announced lanes of the kinds that have one row */
+	uint64_t told_rows[WM_NR_ROWS]; /* announced lanes, for the kinds that have only one row */
 	int64_t first_ns, last_ns;      /* time range of the events; first > last: none yet */
 	struct wm_text title;           /* title of a reading */
 };
@@ -146,13 +144,12 @@ int wm_scene_init(struct wm_scene *s, const struct wm_export *x, const struct wm
 		  void *own);
 void wm_scene_done(struct wm_scene *s);
 
-/* Outputs the event, or stores it as a begin. */
+/* Outputs the event, or stores it as the beginning of a bar. */
 int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e);
 
 /*
- * Called instead of wm_scene_event() by an exporter that shows the event
- * itself: it only updates the threads' names and processors. *ret is the
- * event's row, for which row() was called if needed.
+ * Called instead of wm_scene_event() by an exporter that shows the event itself: only updates the
+ * threads' names and processors. *ret is the event's row, for which row() was called if needed.
  */
 int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		   struct wm_scene_row *ret);
@@ -165,10 +162,10 @@ int wm_scene_tell(struct wm_scene *s, const struct wm_scene_row *row, uint32_t l
 /* Returns the lanes of the row; NULL: it has none, or out of memory. */
 struct wm_lanes *wm_scene_lanes(struct wm_scene *s, const struct wm_scene_row *row);
 
-/* Returns a row of the processor; that of NOBODY when the number is out of range. */
+/* Returns a row of the processor; the row of NOBODY when the number is out of range. */
 struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind);
 
-/* Makes the next use of each row call row() again. */
+/* Causes row() to be called again when a row is next used. */
 void wm_scene_forget_rows(struct wm_scene *s);
 
 /* Outputs each number of the event. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scene_readings.c - converts an event that is a reading of counters, as record
- * -e proc:vmstat makes them: each numeric field becomes a number of the scene,
- * with event, device or processor, and field in its title.
+ * scene_readings.c - converts an event that is a reading of counters, as made by record -e
+ * proc:vmstat: each numeric field becomes a number of the scene, with event, device or processor,
+ * and field in its title.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static const char *unit_of(const char *field)
 }
 
 /*
- * Makes "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ": the names of fields are appended to it.
+ * Builds "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ", to which names of fields are appended.
  */
 static void begin_title(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_rows.c - the rows of a scene: finds an event's row, and announces new names of rows. */
+/* scene_rows.c - the rows of a scene: finds an event's row, and announces new row names. */
 #include <errno.h>
 #include <string.h>
 
@@ -56,12 +56,12 @@ struct wm_lanes *wm_scene_lanes(struct wm_scene *s, const struct wm_scene_row *r
 
 /* --- announcing ------------------------------------------------------------------------ */
 
-/* Marks a thread's row for another call of row() when its name or process has changed. */
+/* Makes row() be called again for a thread whose name or process has changed. */
 static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 {
 	if (told->lanes & 1 && told->pid == t->pid && told->comm == t->comm)
 		return;
-	/* All idle threads have tid 0, each with a name of its own: do not rename the row. */
+	/* All idle threads have tid 0, each with its own name: do not rename the row. */
 	if (told->lanes & 1 && !t->tid)
 		return;
 	told->lanes &= ~(uint64_t)1;
@@ -126,7 +126,7 @@ static void name_task(struct wm_scene *s, struct wm_task *t, const char *comm, s
 		t->comm = id;
 }
 
-/* Gets the thread's name from a context of the event or, once per thread, from the trace. */
+/* Takes the thread's name from a context of the event or, once per thread, from the trace. */
 static void scene_rows_find_name(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 				 struct wm_task *t, bool is_new)
 {
@@ -158,7 +158,7 @@ int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		*ret = (struct wm_scene_row){WM_ROW_THREAD, t->index, t};
 	}
 	err = wm_state_apply(&s->state, trace, e);
-	/* Readings without a thread have a row of their own. */
+	/* Readings without a thread have their own row. */
 	if (err || (s->traces[trace].types[e->type->index].act == WM_ACT_READINGS &&
 		    ret->kind != WM_ROW_THREAD))
 		return err;

@@ -197,8 +197,8 @@ static void ends_without_begin_are_points(void **state)
 }
 
 /*
- * A thread is in one call at a time: when a call begins while another one is open, the end of the
- * other was lost.
+ * A thread is in one call at a time: when a call begins while another is open, the other's end was
+ * lost.
  */
 static void calls(void **state)
 {
@@ -241,7 +241,7 @@ static void switches(void **state)
 	      "open runs 3/0 60-60 1 v60\n");
 }
 
-/* When there are too many, the oldest begins are output as points; no event is lost. */
+/* When there are too many, the oldest begin events are output as points; no event is lost. */
 static void too_many_begins(void **state)
 {
 	uint64_t lines = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - writes the file around the pages: version 7's sections and options.
- * The pages come first, then the sections that describe them, then the options
- * with the offsets of both; the head is written last. See tracedat_int.h.
+ * file.c - writes the file around the pages: the sections and options of version 7. The pages come
+ * first, then the sections that describe them, then the options with the offsets of both; the head
+ * is written last. See tracedat_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static uint64_t begin_section(struct wm_tdx *d, uint16_t id, bool packed)
 {
 	write_u(d, id, 2);
 	write_u(d, packed ? SECTION_PACKED : 0, 2);
-	write_u(d, 0, 4); /* offset of its name: there is no section of strings */
+	write_u(d, 0, 4); /* offset of its name: there is no strings section */
 	write_u(d, 0, 8);
 	return d->out.bytes - 8;
 }
@@ -131,7 +131,7 @@ static void tracedat_file_add_names(struct wm_tdx *d)
 	struct wm_text *t = &d->source.parts[WM_TD_COMMS], *lines = &d->scratch;
 
 	if (t->bytes)
-		return; /* already copied from the trace.dat */
+		return; /* already copied from the input */
 	wm_text_cut(lines, 0);
 	for (uint32_t i = 0; i < d->name_table.nr; i++) {
 		const char *c = d->names[i].name;
@@ -230,7 +230,7 @@ static void option_buffer(struct wm_text *t, const struct wm_tdx *d, uint32_t bu
 	wm_text_done(&data);
 }
 
-/* Copies trace.dat's options about clocks and the machine. */
+/* Copies the options about clocks and the machine from trace.dat. */
 static void options_kept(struct wm_text *t, const struct wm_tdx *d, const struct wm_td *td)
 {
 	for (uint32_t i = 0; i < td->nr_kept; i++)

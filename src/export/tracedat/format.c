@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.c - makes formats for events that the kernel does not describe: a
- * format file as a kernel would have written it, with the common fields and the
- * event's own, flattened. Numbers stay numbers, lists of numbers and blobs
- * become dynamic arrays; values that a record cannot hold (floats, choices,
- * lists of structures) become text.
+ * format.c - creates formats for events that the kernel does not describe: a format file as a
+ * kernel would have written it, with the common fields and the event's own, flattened. Numbers stay
+ * numbers, lists of numbers and blobs become dynamic arrays; values that a record cannot hold
+ * (floats, choices, lists of structures) become text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 
 #include "export/kernel_int.h"
 
-#define LABELS_MAX 64u /* limit of labels in a print form */
+#define LABELS_MAX 64u /* maximum labels in a print form */
 #define COMMON_END 8u
 #define FIELDS_MAX (WM_KFORMAT_FIELDS_MAX - 4)
 #define PREFIX_MAX 256u
@@ -55,7 +54,7 @@ static bool tracedat_format_is_taken(const struct making *x, const char *name)
 	return false;
 }
 
-/* Makes a unique identifier "outer_inner" for a field. */
+/* Creates a unique identifier "outer_inner" for a field. */
 static const char *tracedat_format_field_name(struct making *x, const char *prefix,
 					      const char *name)
 {
@@ -180,8 +179,8 @@ static void add_leaf(struct making *x, const struct wm_type *t, const char *name
 }
 
 /*
- * Adds all members of a part, and those of structures in it. Recursion is limited by the depth of
- * types.
+ * Adds all members of a part, and those of structures in it. Recursion is limited by the nesting
+ * depth of types.
  */
 static void add_members(struct making *x, const struct wm_type *part, const char *prefix)
 {
@@ -270,7 +269,7 @@ void wm_tdx_made_done(struct wm_tdx_made *m)
 	}
 }
 
-/* Splits "hello:greeting" into "hello" and "greeting", both made identifiers. */
+/* Splits "hello:greeting" into "hello" and "greeting", both converted to identifiers. */
 static void split_name(const char *name, char *system, char *event, size_t room)
 {
 	const char *colon = strchr(name, ':');

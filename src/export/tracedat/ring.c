@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - writes records to pages of ftrace's ring (kdata/page.h has their
- * layout) and pages to the spool; see tracedat_int.h.
+ * ring.c - writes records to pages of ftrace's ring (kdata/page.h has their layout) and pages to
+ * the spool; see tracedat_int.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +97,10 @@ static unsigned char *page_of(const struct wm_tdx_ring *r, const struct wm_page_
 	return r->pages + (size_t)r->nr_pages * l->page_bytes;
 }
 
-/* Returns the room for records in a page. After a loss, the number of lost records follows them. */
+/*
+ * Returns how much room a page has for records. After a loss, the number of lost records follows
+ * them.
+ */
 static uint32_t room_of(const struct wm_tdx_ring *r, const struct wm_page_layout *l)
 {
 	return l->page_bytes - l->data_offset - (r->lost ? l->long_bytes : 0);

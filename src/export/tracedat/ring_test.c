@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes records to pages and reads these with kdata/page.h: the records must
- * be equal. Covers both widths and byte orders; small, large and negative
- * time steps; records of all sizes; losses.
+ * Writes records to pages and reads the pages with kdata/page.h: the records must be equal. Covers
+ * both widths and byte orders; small, large and negative time steps; records of all sizes; losses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

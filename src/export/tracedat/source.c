@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - reads the description of the traced kernel in trace.dat's form:
- * unchanged from trace.dat, from a feature of perf.data, or from the folder
- * kernel/ of a waymark recording. For other traces the output describes a
- * kernel whose only events are those made here.
+ * source.c - reads the description of the traced kernel in trace.dat's form: unchanged from
+ * trace.dat, from a feature of perf.data, or from the kernel/ folder of a waymark recording. For
+ * other traces the output describes a kernel whose only events are those created here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 
 #define PERF_HEAD 10u /* size of the magic number at the beginning of tracing data in perf.data */
 
-/* The largest record size: strings and lists in programs' events are larger than the kernel's. */
+/* The largest record size: strings and lists in user-space events are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u
 
 /* --- a kernel of this machine --------------------------------------------------------------- */
@@ -165,8 +164,8 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 /* --- waymark -------------------------------------------------------------------------- */
 
 /*
- * Reads a line "# SYSTEM/NAME BYTES" and the format after it. Returns the start of the next one;
- * NULL: end.
+ * Reads a line "# SYSTEM/NAME BYTES" and the format after it. Returns the start of the next such
+ * line; NULL: end.
  */
 static const char *add_own(struct wm_tdx_source *s, struct wm_tdx_made *made, const char *at,
 			   const char *end)

@@ -13,7 +13,7 @@
 #include "read/tracedat.h"
 #include "trace/event_comm.h"
 
-#define MEMORY_BYTES  (128u << 20) /* limit of the pages in memory */
+#define MEMORY_BYTES  (128u << 20) /* maximum size of the pages in memory */
 #define FORMATS_BYTES (128u << 20)
 
 /* --- opening -------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static struct wm_tdx_name *tracedat_export_find_name(const struct wm_tdx *d, int
 
 /*
  * Stores the name of a thread; the last one is used, as in the kernel's list. The strings live as
- * long as the traces. Out of memory, the name is left out.
+ * long as the traces. When out of memory, the name is omitted.
  */
 static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)
 {
@@ -213,7 +213,7 @@ static uint8_t common_number(const struct wm_event *e, const char *name)
 	return 0;
 }
 
-/* Makes the record of an event that has no raw record. */
+/* Creates the record of an event that has no raw record. */
 static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
 {
 	const struct wm_part_range *fields = &e->parts[WM_PART_FIELDS];
@@ -279,7 +279,7 @@ static int tracedat_export_add(struct wm_tdx *d, const struct wm_tdx_event *what
 	return 0;
 }
 
-/* Returns whether the event has callers, or a copy of the stack to find them. */
+/* Returns whether the event has callers, or a copy of the stack from which to find them. */
 static bool has_chain(const struct wm_event *e)
 {
 	static const char *const names[] = {"callchain", "stack_user"};

@@ -8,10 +8,9 @@
  *   ring.c      pages of ftrace's ring, and the spool they wait in
  *   file.c      sections and options: the file
  *
- * The pages of a CPU must be contiguous in the file, but events arrive in
- * time order. Therefore full pages are first written to a temporary file
- * (the spool), several at a time and compressed, and copied to the output
- * when all are complete.
+ * The pages of a CPU must be contiguous in the file, but events arrive in time order. Therefore
+ * full pages are first written to a temporary file (the spool), several at a time and compressed,
+ * and copied to the output when all are complete.
  */
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
 #define WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
@@ -23,9 +22,9 @@
 #include "export/loss_int.h"
 #include "read/tracedat.h"
 
-#define WM_TDX_CPUS_MAX    4096u  /* limit of CPUs of all buffers: each has pages in memory */
-#define WM_TDX_CHUNK_PAGES 10u    /* pages compressed together, as many as in trace-cmd */
-#define WM_TDX_NAMES_MAX   65536u /* limit of names of threads */
+#define WM_TDX_CPUS_MAX    4096u  /* maximum CPUs of all buffers: each has pages in memory */
+#define WM_TDX_CHUNK_PAGES 10u    /* pages compressed together, the same as in trace-cmd */
+#define WM_TDX_NAMES_MAX   65536u /* maximum thread names */
 
 /* --- ring.c --------------------------------------------------- */
 
@@ -56,7 +55,7 @@ struct wm_tdx_ring {
 	uint64_t time;        /* time of the page's last record */
 	/* records lost before the page; WM_PAGE_LOST_UNKNOWN: number unknown */
 	uint64_t lost;
-	bool open;              /* a page has been begun and has a time */
+	bool open;              /* a page has been started and has a time */
 	uint64_t offset, bytes; /* range in the output, once written there */
 };
 
@@ -66,7 +65,7 @@ void wm_tdx_spool_done(struct wm_tdx_spool *s);
 /* Adds a record. Returns 0, -E2BIG when it is larger than a page, or -errno. */
 int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
 		    uint64_t time, const void *record, uint32_t bytes);
-/* Adds a loss at this point: the next record begins a page. */
+/* Adds a loss at this point: the next record starts a new page. */
 int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
 		     uint64_t count);
 int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
@@ -95,11 +94,11 @@ struct wm_tdx {
 	struct wm_tdx_event *events;     /* indexed by type */
 	struct wm_export_losses *losses; /* indexed by stream */
 	struct wm_tdx_ring **rings;
-	uint32_t nr_rings, nr_held;  /* nr_held: estimate of how many have pages in memory */
+	uint32_t nr_rings, nr_held;  /* nr_held: estimated number with pages in memory */
 	struct wm_tdx_ring **by_cpu; /* table of WM_TDX_CPUS_MAX entries per buffer */
 	uint32_t nr_buffers, nr_cpus, nr_made;
 	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* offsets in the output */
-	int64_t base_ns; /* subtracted from times in pages; not for trace.dat */
+	int64_t base_ns; /* subtracted from times in pages; not used for trace.dat input */
 	struct wm_text record, scratch;
 	struct wm_tdx_name {
 		int32_t tid;
