@@ -9,8 +9,8 @@
 
 #include "base/array.h"
 
-#define CHAIN_MAX   32u /* limit for typedefs of typedefs */
-#define NESTING_MAX 8u  /* limit for unnamed structures inside each other */
+#define CHAIN_MAX   32u /* maximum chain of typedefs */
+#define NESTING_MAX 8u  /* maximum nesting of unnamed structures */
 #define KIND_TAG    18u /* a kind that older kernel headers do not define */
 #define KIND_ENUM64 19u
 
@@ -32,7 +32,9 @@ static uint32_t btf_kind_of(const struct btf_type *t)
 	return BTF_INFO_KIND(t->info);
 }
 
-/* Size of the members or parameters that follow a type; UINT32_MAX for an unknown kind. */
+/*
+ * Returns the size of the members or parameters that follow a type; UINT32_MAX for an unknown kind.
+ */
 static uint32_t parts_bytes(const struct btf_type *t)
 {
 	static const struct {
@@ -283,7 +285,7 @@ static void btf_write_type(const struct wm_btf *b, uint32_t id, unsigned depth, 
 		if (!after)
 			wm_text_f(to, "%s ", mark);
 		btf_write_type(b, t.type, depth + 1, to);
-		/* The mark of a pointer to a function is within "int (*)()". */
+		/* The mark for a pointer to a function is within "int (*)()". */
 		if (after && (*mark != '*' || btf_kind_of(&inner) != BTF_KIND_FUNC_PROTO))
 			wm_text_f(to, "%s%s",
 				  to->bytes && to->data[to->bytes - 1] == '*' ? "" : " ", mark);

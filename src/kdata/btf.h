@@ -59,7 +59,7 @@ void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret);
 /* Appends a type as the kernel's source writes it, such as "const char *"; id 0 is "void". */
 void wm_btf_type_text(const struct wm_btf *b, uint32_t id, struct wm_text *to);
 
-/* Returns the prototype of a function, or 0 when no function has that name. */
+/* Returns the prototype of a function, or 0 when there is no function with that name. */
 uint32_t wm_btf_function(const struct wm_btf *b, const char *name);
 
 /* Returns the type of the result; 0: void. */

@@ -67,7 +67,7 @@ static const char *event_format_keep(const struct parser *p, struct slice s)
 	return wm_arena_copy(p->arena, s.at, (size_t)(s.end - s.at));
 }
 
-/* Parses a decimal number that is the whole text; UINT32_MAX: not a number. */
+/* Parses a decimal number that makes up the whole string; UINT32_MAX: not a number. */
 static uint32_t event_format_number(struct slice s)
 {
 	uint64_t value = 0;
@@ -85,7 +85,7 @@ static uint32_t event_format_number(struct slice s)
 	return (uint32_t)value;
 }
 
-/* The size of an element, if the type's name is known; else 0. */
+/* Returns the size of an element if the type's name is known, else 0. */
 static uint8_t event_format_width_of(const struct wm_kmachine *m, struct slice type)
 {
 	static const struct {
@@ -160,7 +160,7 @@ static uint16_t event_format_flags_of(struct slice type, bool is_array)
 	return flags;
 }
 
-/* Determines number and size of the elements. */
+/* Determines the number and size of the elements. */
 static int event_format_shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 			      struct slice length, const char *at)
 {
@@ -182,7 +182,7 @@ static int event_format_shape(const struct parser *p, struct wm_kfield *f, struc
 		return 0;
 	}
 	f->element_bytes = event_format_width_of(p->machine, type);
-	/* The length is a name, or the array has several dimensions: use the size of the type. */
+	/* The length is a name, or the array has several dimensions: use the type's size. */
 	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)
 		f->element_bytes = is_width(f->bytes / nr) ? (uint8_t)(f->bytes / nr) : 0;
 	if (f->element_bytes && f->bytes % f->element_bytes)
@@ -288,8 +288,8 @@ static int event_format_take_lines(struct parser *p, struct slice text)
 }
 
 /*
- * An array that ends an event of ftrace extends to the end of the record. It may be shorter than
- * its format says: a stack has room for eight addresses there.
+ * An array at the end of one of ftrace's own events extends to the end of the record. It may be
+ * shorter than its format says: the format of a stack has room for eight addresses.
  */
 static void event_format_set_tail(struct wm_kformat *format, struct wm_kfield *f)
 {

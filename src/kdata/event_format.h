@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_format.h - parses the kernel's description of one of its events, a `format` file of
- * tracefs. The files are stored in traces, too, so their text is untrusted.
+ * event_format.h - parses the kernel's description of one of its events, a `format` file in
+ * tracefs. These files are also stored in traces, so their text is untrusted.
  *
  *   name: sched_switch
  *   ID: 314
@@ -11,10 +11,9 @@
  *       field:char prev_comm[16];  offset:8;  size:16;  signed:0;
  *   print fmt: "prev_comm=%s ...", REC->prev_comm, ...
  *
- * A record begins with the common fields and is at least as long as its fixed
- * part. A dynamic array (__data_loc, __rel_loc) has a word in the fixed part
- * that locates its elements: length << 16 | offset, from the record's start
- * (__data_loc) or from the end of the word (__rel_loc).
+ * A record begins with the common fields and is at least as long as its fixed part. A dynamic array
+ * (__data_loc, __rel_loc) has a word in the fixed part that locates its elements: length << 16 |
+ * offset, counted from the record's start (__data_loc) or from the end of the word (__rel_loc).
  */
 #ifndef WM_KDATA_EVENT_FORMAT_H
 #define WM_KDATA_EVENT_FORMAT_H
@@ -29,7 +28,7 @@
 
 #define WM_KFORMAT_TEXT_MAX   (1u << 20)
 #define WM_KFORMAT_FIELDS_MAX 256u
-#define WM_KFORMAT_RECORD_MAX (1u << 20) /* limit for the end of a fixed field */
+#define WM_KFORMAT_RECORD_MAX (1u << 20) /* maximum end of a fixed field */
 
 #define WM_KFIELD_SIGNED   1u
 #define WM_KFIELD_ARRAY    2u  /* an array: of `length` elements, or dynamic */
@@ -44,19 +43,19 @@
 
 struct wm_kfield {
 	const char *name;
-	/* As written, without name and [length], for example "unsigned short" */
+	/* As in the file, without name and [length], for example "unsigned short" */
 	const char *type;
-	/* Position in the record; for a dynamic array, that of its word (4 bytes) */
+	/* Position in the record; for a dynamic array, the position of its word (4 bytes) */
 	uint32_t offset, bytes;
 	uint32_t length;       /* number of elements of an ARRAY that is not dynamic */
-	uint8_t element_bytes; /* 1, 2, 4 or 8; 0: another size */
+	uint8_t element_bytes; /* 1, 2, 4 or 8; 0: any other size */
 	uint16_t flags;
 };
 
 struct wm_kformat {
 	const char *system, *name;
 	uint32_t id;
-	/* Number of all fields and of the common fields, which come first. */
+	/* The number of all fields, and of the common fields, which come first. */
 	uint16_t nr_fields, nr_common;
 	const struct wm_kfield *fields;
 	const char *print;    /* the trimmed text after "print fmt:"; "" when there is none */
@@ -83,7 +82,7 @@ const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char 
 
 /*
  * Returns the bytes of a field in a record; for a dynamic array, its elements. Returns NULL and 0
- * when some of them are outside of the record.
+ * when some of them are outside the record.
  */
 static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bool swap,
 						   const unsigned char *record, uint32_t bytes,
@@ -114,7 +113,7 @@ static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bo
 }
 
 /*
- * Returns a scalar field as a number, sign-extended; 0 when some of its bytes are outside of the
+ * Returns a scalar field as a number, sign-extended; 0 when some of its bytes are outside the
  * record.
  */
 static inline uint64_t wm_kfield_number(const struct wm_kfield *f, bool swap,

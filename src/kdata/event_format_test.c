@@ -83,7 +83,7 @@ static void test_fields(void **state)
 	wm_arena_done(&w.arena);
 }
 
-/* The array that ends an event of ftrace has as many elements as the record has room for. */
+/* An array at the end of one of ftrace's own events has as many elements as fit in the record. */
 static void test_stacks(void **state)
 {
 	static const char text[] =
@@ -109,7 +109,7 @@ static void test_stacks(void **state)
 	wm_arena_done(&w.arena);
 }
 
-/* Forms of kernels older than 2.6.32, array lengths given by name, and tails. */
+/* Forms used by kernels older than 2.6.32, array lengths given by name, and tails. */
 static void test_oddities(void **state)
 {
 	static const char text[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_test_kit.h - builds format files in the kernel's form for the tests of this room, from a
+ * format_test_kit.h - builds format files in the kernel's form for the tests in this room, from a
  * list of the event's fields, so that tests are readable.
  */
 #ifndef WM_KDATA_FORMAT_TEST_KIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.c - see formats.h. Events are in a table by id; symbols, texts and names are in sorted
+ * formats.c - see formats.h. Events are in a table by id; symbols, strings and names are in sorted
  * arrays.
  */
 #include "kdata/formats.h"
@@ -127,8 +127,8 @@ static const char *leading(const char *at, const char *end, unsigned base, uint6
 }
 
 /*
- * Adds one line of the copied text to a list; may store a NUL at *end. Returns 1 when the line does
- * not have the list's form.
+ * Adds one line of the copied text to a list; may store a NUL at *end. Returns 1 when the line is
+ * not in the list's format.
  */
 typedef int take_fn(struct wm_kformats *k, char *at, char *end);
 
@@ -147,8 +147,8 @@ static int take_symbol(struct wm_kformats *k, char *at, char *end)
 		return 1;
 	*stop = 0;
 	/*
-	 * Skips absolute symbols, which are offsets in per-CPU data, and ARM's marks ($) for pieces
-	 * of code.
+	 * Skips absolute symbols, which are offsets into per-CPU data, and the marks ($) that ARM
+	 * has for pieces of code.
 	 */
 	if (!addr || (p[1] | 32) == 'a' || *name == '$')
 		return 0;
@@ -166,7 +166,7 @@ static int take_comm(struct wm_kformats *k, char *at, char *end)
 	return formats_add_name(k, &k->comms, pid, p + 1);
 }
 
-/* Replaces the escapes \n, \t, \", \\ of a quoted text in place; NUL-terminates it. */
+/* Replaces the escapes \n, \t, \", \\ in a quoted string in place; NUL-terminates it. */
 static void unescape(char *text, size_t bytes)
 {
 	static const char from[] = "nt\"\\r", to[] = "\n\t\"\\\r";

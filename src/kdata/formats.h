@@ -4,15 +4,15 @@
  * translate numbers in their records to text: symbols, formats of trace_printk(), names of
  * processes.
  *
- * Filled when a trace is opened, sealed once, then immutable: any number of
- * threads may read it. It owns everything it returns.
+ * Filled when a trace is opened, sealed once, then immutable: any number of threads may read it. It
+ * owns everything it returns.
  */
 #ifndef WM_KDATA_FORMATS_H
 #define WM_KDATA_FORMATS_H
 
 #include "kdata/event_format.h"
 
-/* The number of values of common_type, which has 16 bits. */
+/* The number of possible values of common_type, which has 16 bits. */
 #define WM_KFORMATS_IDS       65536u
 #define WM_KFORMATS_BYTES_MAX (1u << 28) /* memory limit, independent of the trace's content */
 
@@ -24,16 +24,17 @@ struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine);
 void wm_kformats_destroy(struct wm_kformats *k);
 
 /*
- * Adds the event of a format file. Returns 0; -EEXIST when another event has the id, and then the
- * first one stays; or an error of wm_kformat_parse(). `ret` (optional) gets the event.
+ * Adds the event described by a format file. Returns 0; -EEXIST when another event has the same id,
+ * in which case the first one stays; or an error from wm_kformat_parse(). `ret` (optional) is set
+ * to the event.
  */
 int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
 		    const struct wm_kformat **ret, struct wm_diag *diag);
 
 /*
- * Adds the lines of a text in the form of /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
+ * Adds the lines of a text in the format of /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
  * printk_formats ("0xffff...: "text"") or saved_cmdlines ("123 name"). Returns the number of lines
- * that do not have the form, or -ENOMEM.
+ * in any other format, or -ENOMEM.
  */
 int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes);
 int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes);
@@ -47,21 +48,24 @@ int wm_kformats_seal(struct wm_kformats *k);
 
 const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k);
 
-/* returns NULL when no event has the id */
+/* returns NULL when no event has that id */
 const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t id);
 const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id);
 
-/* The highest event id plus 1. */
+/* Returns the highest event id plus 1. */
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k);
 
-/* The name and start of the symbol that contains an address, or NULL. Call only after sealing. */
-const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start);
 /*
- * The string at an address in the traced kernel, or NULL when it is not known. Call only after
+ * Returns the name and start of the symbol that contains an address, or NULL. Call only after
  * sealing.
  */
+const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start);
+/*
+ * Returns the string at an address in the traced kernel, or NULL when it is not known. Call only
+ * after sealing.
+ */
 const char *wm_kformats_text(const struct wm_kformats *k, uint64_t addr);
-/* The name of a thread, or NULL when it is not known. Call only after sealing. */
+/* Returns the name of a thread, or NULL when it is not known. Call only after sealing. */
 const char *wm_kformats_comm(const struct wm_kformats *k, uint32_t pid);
 
 #endif

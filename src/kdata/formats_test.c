@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats_test.c - looks up events by id, and symbols, texts and names in the kernel's list
+ * formats_test.c - looks up events by id, and symbols, strings and names in the kernel's list
  * formats.
  */
 #include "kdata/formats.h"
@@ -76,7 +76,7 @@ static void test_symbols(void **state)
 	/* The last symbol has no known size. */
 	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start));
 	assert_null(wm_kformats_symbol(k, 0, &start));
-	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address of a program */
+	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address in a program */
 	wm_kformats_destroy(k);
 }
 

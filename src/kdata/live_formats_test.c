@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_formats_test.c - tests all events of the running kernel, where its files can be read: each
+ * live_formats_test.c - tests all events of the running kernel, where its files are readable: each
  * is parsed, nearly every print form compiles, and a record is converted to text and payload.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ struct tally {
 	unsigned nr_events, nr_fields; /* nr_fields: number of events without a usable print form */
 };
 
-/* Converts a record of zeros whose dynamic arrays are empty and at its end. */
+/* Converts a record of zeros whose dynamic arrays are empty and located at its end. */
 static void check_event(struct wm_kformats *k, const struct wm_kformat *f, struct tally *ret)
 {
 	static unsigned char record[RECORD_BYTES], out[1 << 20];
@@ -57,7 +57,7 @@ static void add_file(struct wm_kformats *k, char *path)
 	int err;
 
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that was removed meanwhile */
+		return; /* a dynamic event that has since been removed */
 	system[strcspn(system, "/")] = 0;
 	err = wm_kformats_add(k, system, text, bytes, NULL, &d);
 	if (err && err != -EEXIST)

@@ -10,7 +10,7 @@
 #define COMMIT_STORED (1u << 30)
 #define COMMIT_BYTES  ((1u << 27) - 1)
 
-#define LAYOUT_TEXT_MAX 4096u /* limit for the text; the kernel's has 200 bytes */
+#define LAYOUT_TEXT_MAX 4096u /* maximum length of the text; the kernel's has 200 bytes */
 
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian)
 {
@@ -24,7 +24,7 @@ void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big
 	};
 }
 
-/* The number after `key` ("offset:") on a line; UINT32_MAX when there is none. */
+/* Returns the number after `key` ("offset:") on a line; UINT32_MAX when there is none. */
 static uint32_t number_on_line(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *at = strstr(line, key);

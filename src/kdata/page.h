@@ -15,10 +15,10 @@
  *            30     a u32: bits 27 and up of the delta
  *            31     a u32: with delta the low 59 bits of the time itself
  *
- * The layout holds the offsets and widths of the machine that wrote the page;
- * it is read from the kernel's events/header_page. All functions are pure,
- * thread-safe and access nothing outside the page, whatever it contains. The
- * walk is inline: most records cost no more than reading their bytes.
+ * The layout holds the offsets and widths of the machine that wrote the page; it is read from the
+ * kernel's events/header_page. All functions are pure and thread-safe, and access nothing outside
+ * the page, whatever it contains. The walk is inline: most records cost no more than reading their
+ * bytes.
  */
 #ifndef WM_KDATA_PAGE_H
 #define WM_KDATA_PAGE_H
@@ -37,15 +37,15 @@
 
 struct wm_page_layout {
 	uint16_t commit_offset, data_offset;
-	/* 4 or 8: size of the commit word, and of the lost count after the data. */
+	/* 4 or 8: size of the commit word, and of the loss count after the data. */
 	uint8_t long_bytes;
 	uint32_t page_bytes; /* data_offset + size of the data, by the kernel's default */
 	bool big_endian, swap;
 };
 
 /*
- * Sets the default layout of a 64-bit or 32-bit kernel, which is the same in all kernels since
- * 2.6.31.
+ * Sets the default layout of a 64-bit or 32-bit kernel, which has been the same in all kernels
+ * since 2.6.31.
  */
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian);
 
@@ -58,13 +58,13 @@ int wm_page_layout_parse(const char *text, size_t bytes, bool big_endian,
 			 struct wm_page_layout *ret, struct wm_diag *diag);
 
 struct wm_page_cursor {
-	/* The record that was found last. */
+	/* The record found last. */
 	uint64_t time;
 	const unsigned char *data;
 	uint32_t bytes;
 
 	/* The page. */
-	uint64_t begin;     /* time stamp of the page, not later than its first record */
+	uint64_t begin;     /* timestamp of the page, not later than its first record */
 	uint64_t lost;      /* number of records lost before the page, 0, or WM_PAGE_LOST_UNKNOWN */
 	uint32_t committed; /* number of bytes of data */
 	bool big_endian, swap;
@@ -80,7 +80,7 @@ struct wm_page_cursor {
 int wm_page_open(struct wm_page_cursor *c, const struct wm_page_layout *l, const void *page,
 		 size_t bytes, struct wm_diag *diag);
 
-/* Position of the cursor: the offset in the page of the next record, or of the damage. */
+/* Returns the cursor's position: the offset in the page of the next record, or of the damage. */
 static inline size_t wm_page_offset(const struct wm_page_cursor *c)
 {
 	return (size_t)(c->at - c->page);
@@ -155,8 +155,8 @@ static inline int wm_page_rare(struct wm_page_cursor *c, unsigned type, uint32_t
 
 /*
  * Finds the next record. Returns 1 and sets c->time, data and bytes (a multiple of 4, as stored in
- * the ring); 0 at the end of the page; -EBADMSG when the bytes at wm_page_offset() are not a
- * record, and then no later record can be found.
+ * the ring); 0 at the end of the page; or -EBADMSG when the bytes at wm_page_offset() are not a
+ * record, in which case no later record can be found.
  */
 static inline int wm_page_next(struct wm_page_cursor *c)
 {

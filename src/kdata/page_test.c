@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * page_test.c - reads pages of every width and byte order with every kind of record. With
- * truncated, inconsistent and random pages, nothing outside of them is accessed (each ends at the
- * end of a malloc'ed block) and every walk ends.
+ * truncated, inconsistent and random pages, nothing outside them is accessed (each ends at the end
+ * of a malloc'ed block) and every walk ends.
  */
 #include "kdata/page.h"
 
@@ -230,7 +230,7 @@ static void test_layout(void **state)
 				 -EBADMSG);
 		assert_true(d.sentence[0]);
 	}
-	/* A text truncated anywhere is refused unless it contains the size of the data. */
+	/* Text truncated anywhere is refused unless it contains the size of the data. */
 	for (size_t i = 0; i + 20 < sizeof(text64); i++)
 		assert_int_equal(wm_page_layout_parse(text64, i, false, &l, NULL), -EBADMSG);
 }

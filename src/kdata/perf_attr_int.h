@@ -4,8 +4,8 @@
  * (from 64 bytes in 2.6.32 to 144), in either byte order. Members missing from a smaller attr are
  * 0; unknown members at the end of a larger one are counted in nr_unknown.
  *
- * The constants are the kernel's interface, defined here because the headers of
- * the build machine may be older than the files read.
+ * The constants are the kernel's interface, defined here because the headers of the build machine
+ * may be older than the files being read.
  */
 #ifndef WM_KDATA_PERF_ATTR_INT_H
 #define WM_KDATA_PERF_ATTR_INT_H
@@ -16,7 +16,7 @@
 
 #include "base/diag.h"
 
-#define WM_PERF_ATTR_BYTES_MIN 64u    /* size in the first kernel that had it */
+#define WM_PERF_ATTR_BYTES_MIN 64u    /* size in the first kernel that had this struct */
 #define WM_PERF_ATTR_BYTES_MAX 65536u /* larger sizes are rejected */
 
 /* attr.flags, starting at bit 0 on every machine. precise_ip is two bits wide. */
@@ -87,21 +87,21 @@ struct wm_perf_attr {
 	uint16_t sample_max_stack;
 	uint64_t sig_data;
 	/*
-	 * Number of nonzero bytes at the end with an unknown meaning: the attr is from a newer
+	 * Number of nonzero bytes at the end whose meaning is unknown: the attr is from a newer
 	 * kernel.
 	 */
 	uint32_t nr_unknown;
 };
 
 /*
- * Reads the attr at the start of `data`, which has `bytes` bytes. The attr's size member gives its
- * end; the first perf wrote 0 for 64. Returns -EBADMSG when the size is below 64 or above `bytes`;
- * `diag` (optional) states the reason, with an offset relative to `data`.
+ * Reads the attr at the start of `data`, which has `bytes` bytes. The attr's size member says where
+ * it ends; the first version of perf wrote 0 for 64. Returns -EBADMSG when the size is below 64 or
+ * above `bytes`; `diag` (optional) states the reason, with an offset relative to `data`.
  */
 int wm_kperf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
 			struct wm_diag *diag);
 
-/* Whether a flag is set. */
+/* Returns whether a flag is set. */
 static inline bool wm_kperf_attr_has(const struct wm_perf_attr *a, uint64_t flag)
 {
 	return (a->flags & flag) != 0;

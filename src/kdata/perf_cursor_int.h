@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_cursor_int.h - reads the bytes of one perf record, for the .c files of this room. After a
+ * perf_cursor_int.h - reads the bytes of one perf record, for the .c files in this room. After a
  * read beyond the end, all later reads return 0 and no bytes, and the name of the first field that
- * did not fit is kept, so that the caller checks once at the end.
+ * did not fit is recorded, so that the caller checks once at the end.
  */
 #ifndef WM_KDATA_PERF_CURSOR_INT_H
 #define WM_KDATA_PERF_CURSOR_INT_H
@@ -74,7 +74,7 @@ static inline struct wm_perf_bytes wm_kperf_take_bytes(struct wm_perf_cursor *c,
 	return (struct wm_perf_bytes){p, p ? bytes : 0};
 }
 
-/* Returns 0, or -EBADMSG with a sentence when a field did not fit. */
+/* Returns 0, or -EBADMSG with an error message when a field did not fit. */
 static inline int wm_kperf_cursor_verdict(const struct wm_perf_cursor *c, struct wm_diag *diag)
 {
 	if (__builtin_expect(!c->missing, 1))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_record.c - parses records by one function per kind, found in a table by the record's type.
+ * perf_record.c - parses records with one function per kind, looked up by the record's type.
  */
 #include "kdata/perf_record.h"
 
@@ -83,7 +83,7 @@ void wm_kperf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *att
 	};
 }
 
-/* Reads a word at an offset that is given separately for samples and for other records. */
+/* Reads a word whose offset differs between samples and other records. */
 static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in_sample,
 		   int from_end, uint64_t *ret)
 {
@@ -194,9 +194,9 @@ static struct wm_perf_text perf_record_take_text(struct wm_perf_cursor *c)
 
 /*
  * Returns whether the record has a build-id. When one recorder asks for build-ids, the kernel sets
- * the bit in the records of all (seen in 6.1 to 6.18), but those of others have the device there.
- * Only perf inject adds build-ids without setting the attr's bit. They begin with their usual size
- * as a word, which is the number of no device in use.
+ * the bit in every recorder's records (seen in 6.1 to 6.18), but those of the others have the
+ * device there. Only perf inject adds build-ids without setting the attr's bit. They begin with
+ * their usual size as a word, which is not the number of any device in use.
  */
 static bool perf_record_has_build_id(const struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 				     const struct wm_perf_header *h)

@@ -2,16 +2,16 @@
 /*
  * perf_record.h - parses one record of the kernel's perf interface (types 1 to 22) as stored in a
  * ring buffer or in perf.data: its name, its fields, its sample_id. Samples (type 9) have their own
- * header, perf_sample.h; records of the perf tool (64 and up) are left to the readers of its files.
+ * header, perf_sample.h; the perf tool's records (64 and up) are left to the readers of its files.
  *
  *   header { u32 type; u16 misc; u16 size; } body ... sample_id
  *
  * The size includes the header. When attr.sample_id_all is set, every record except samples ends
  * with the sample_id. A record's id, found without parsing (wm_kperf_record_id()), identifies its
- * attr: all attrs of one file keep the id at the same place, or there is only one attr.
+ * attr: either all attrs in a file have the id in the same place, or there is only one attr.
  *
- * All results point into the record's bytes: nothing is copied or allocated.
- * All functions are pure and thread-safe.
+ * All results point into the record's bytes: nothing is copied or allocated. All functions are pure
+ * and thread-safe.
  */
 #ifndef WM_KDATA_PERF_RECORD_H
 #define WM_KDATA_PERF_RECORD_H
@@ -51,7 +51,7 @@ enum wm_perf_kind {
 	WM_PERF_KIND_USER = 64, /* the perf tool's own types begin here */
 };
 
-/* header.misc: the mode of the CPU, and flags whose meaning depends on the kind. */
+/* header.misc: the mode of the CPU, and flags whose meaning depends on the kind of record. */
 #define WM_PERF_MISC_MODE_MASK    7u
 #define WM_PERF_MISC_KERNEL       1u
 #define WM_PERF_MISC_USER         2u
@@ -76,8 +76,7 @@ struct wm_perf_header {
 };
 
 /*
- * Reads the 8 bytes at `p`. The caller checks that the size is possible (>= 8,
- * within the buffer).
+ * Reads the 8 bytes at `p`. The caller checks that the size is possible (>= 8, within the buffer).
  */
 static inline struct wm_perf_header wm_kperf_header_get(const void *p, bool swap)
 {
@@ -87,7 +86,10 @@ static inline struct wm_perf_header wm_kperf_header_get(const void *p, bool swap
 				       wm_get_u16(b + 6, swap)};
 }
 
-/* Name of a type, such as "SAMPLE" or "MMAP2"; NULL for a type that no known kernel writes. */
+/*
+ * Returns the name of a type, such as "SAMPLE" or "MMAP2"; NULL for a type that no known kernel
+ * writes.
+ */
 const char *wm_kperf_kind_name(uint32_t type);
 
 /*
@@ -106,7 +108,9 @@ struct wm_perf_shape {
 	int16_t time_in_sample, time_from_end; /* offsets of the time, likewise */
 	uint8_t nr_regs_user, nr_regs_intr;
 	bool swap, big_endian;
-	/* MMAP2 can have build-ids; else a record that says so has a device, with few exceptions.
+	/*
+	 * MMAP2 may have build-ids; if false, a record that claims one usually has a device
+	 * instead.
 	 */
 	bool has_build_ids;
 };
@@ -117,12 +121,12 @@ struct wm_perf_shape {
  */
 void wm_kperf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian);
 
-/* Finds the attr's id in a whole record (`size` as in its header). -ENOENT: it has no id. */
+/* Finds the attr's id in a whole record (`size` as in its header). -ENOENT: the record has none. */
 int wm_kperf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
 
 /*
- * Finds the time of a record, by perf's clock. -ENOENT: it has none. FORK and EXIT contain the time
- * twice.
+ * Finds the time of a record, according to perf's clock. -ENOENT: it has none. FORK and EXIT
+ * contain the time twice.
  */
 int wm_kperf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
 
@@ -144,7 +148,7 @@ struct wm_perf_bytes {
 	uint64_t bytes;
 };
 
-/* Words of 8 bytes in the file's byte order, at any alignment; read them by wm_kperf_word(). */
+/* Words of 8 bytes in the file's byte order, at any alignment; read them with wm_kperf_word(). */
 struct wm_perf_words {
 	const unsigned char *data;
 	uint64_t nr;
@@ -179,7 +183,10 @@ struct wm_perf_mmap { /* MMAP, MMAP2 */
 	uint32_t prot, flags; /* MMAP2 */
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
-	/* NULL when absent; then major ... inode_generation are set, whatever the header says. */
+	/*
+	 * NULL when absent; in that case major ... inode_generation are set, whatever the header
+	 * says.
+	 */
 	const unsigned char *build_id;
 	uint8_t build_id_bytes; /* <= 20 */
 	struct wm_perf_text filename;
@@ -254,7 +261,7 @@ struct wm_perf_callchain_deferred {
 struct wm_perf_record {
 	struct wm_perf_header header;
 	struct wm_perf_sample_id id;
-	/* Everything between header and sample_id, also in records of unknown type. */
+	/* Everything between header and sample_id, even in records of unknown type. */
 	struct wm_perf_bytes body;
 	/* The rest of the body, after the members of the record's type. */
 	struct wm_perf_bytes rest;
@@ -279,10 +286,10 @@ struct wm_perf_record {
 };
 
 /*
- * Parses a record that is not a sample, of which `avail` bytes are available. Returns 1 when it is
- * parsed; 0 when its type is unknown, and then only `body` and `id` are set; -EBADMSG when it ends
- * inside a field or its size is impossible; -EINVAL for samples and types of the perf tool. `diag`
- * (optional) names the field; its offset is relative to the start of the record.
+ * Parses a record that is not a sample, of which `avail` bytes are available. Returns 1 when it was
+ * parsed; 0 when its type is unknown, in which case only `body` and `id` are set; -EBADMSG when it
+ * ends inside a field or its size is impossible; -EINVAL for samples and the perf tool's types.
+ * `diag` (optional) names the field; its offset is relative to the start of the record.
  */
 int wm_kperf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			  struct wm_perf_record *ret, struct wm_diag *diag);

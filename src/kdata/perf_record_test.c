@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf_record_test.c - builds attrs, samples and records field by field in both byte orders and
- * reads them back. Every truncated one is refused, and nothing after its end is accessed (the data
+ * reads them back. Truncated ones are refused, and nothing after their end is accessed (the data
  * ends at the end of a malloc'ed block, so the sanitizer builds detect it).
  */
 #include "kdata/perf_record.h"
@@ -175,7 +175,8 @@ static void check_mmaps(bool big)
 	check_text(r.mmap.filename, "no NUL..");
 }
 
-/* A mapping whose header says that it has a build-id; `head` is the word where its size would be.
+/*
+ * A mapping whose header says that it has a build-id; `head` is the word where its size would be.
  */
 static struct wm_perf_mmap promised(bool big, uint64_t flags, uint32_t head, struct image *m)
 {
@@ -206,7 +207,7 @@ static void check_build_ids(bool big)
 	assert_int_equal(map.build_id_bytes, 20);
 	assert_memory_equal(map.build_id, "12345678901234567890", 20);
 
-	/* Another recorder asked for build-ids: the record has the device. */
+	/* Another recorder asked for build-ids, so the record has the device. */
 	map = promised(big, 0, 8, &m);
 	assert_null(map.build_id);
 	assert_int_equal(map.major, 8);
@@ -262,7 +263,7 @@ static void check_tasks(bool big)
 
 	m = begin(big, WM_PERF_NAMESPACES, 0);
 	put(&m, 0, 8);
-	put(&m, 1ull << 63, 8); /* multiplying this number by two overflows */
+	put(&m, 1ull << 63, 8); /* doubling this number overflows */
 	put_trailer(&m);
 	end(&m);
 	assert_int_equal(wm_kperf_record_parse(&(struct wm_perf_shape){.swap = m.swap}, m.data,
@@ -556,7 +557,7 @@ static void check_sample(bool big)
 	assert_int_equal(wm_kperf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 14);
 	check_sample_cuts(&s, &m);
-	put(&m, 1, 8); /* a bit of a newer kernel */
+	put(&m, 1, 8); /* a bit from a newer kernel */
 	end(&m);
 	assert_int_equal(wm_kperf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
 	assert_int_equal(p.rest.bytes, 8);
@@ -652,7 +653,7 @@ static struct image attr_image(bool big, uint32_t size)
 	put(&m, 8, 8);
 	put(&m, 9, 8);
 	put(&m, 10, 8);
-	put(&m, 1, 8); /* unknown yet */
+	put(&m, 1, 8); /* not yet defined */
 	return m;
 }
 

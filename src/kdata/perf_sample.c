@@ -100,7 +100,7 @@ static void take_stack(struct wm_perf_cursor *c, struct wm_perf_sample *ret)
 		ret->stack_user.bytes = copied;
 }
 
-/* Reads the parts of fixed size, which nearly every sample has. */
+/* Reads the parts of fixed size that nearly every sample has. */
 static void take_fixed(struct wm_perf_cursor *c, uint64_t type, struct wm_perf_sample *ret)
 {
 	if (type & WM_PERF_SAMPLE_IDENTIFIER)
@@ -204,7 +204,7 @@ int wm_kperf_sample_parse(const struct wm_perf_shape *s, const void *record, siz
 
 /*
  * Extracts the bits [at, at + width) of the flags, counted from the first bit that the compiler
- * allocated.
+ * allocates.
  */
 static unsigned perf_sample_bits(uint64_t flags, unsigned at, unsigned width, bool big_endian)
 {

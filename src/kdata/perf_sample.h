@@ -43,7 +43,7 @@
 #define WM_PERF_FORMAT_GROUP              (1ull << 3)
 #define WM_PERF_FORMAT_LOST               (1ull << 4)
 
-/* The branches are the calls that have not returned: the processor's stack of them. */
+/* The branches are the calls that have not returned: the processor's own call stack. */
 #define WM_PERF_BRANCH_CALL_STACK (1ull << 11)
 
 /* bits of attr.branch_sample_type that change the layout */
@@ -51,12 +51,13 @@
 #define WM_PERF_BRANCH_COUNTERS (1ull << 19)
 
 /*
- * Special words in a call chain, not addresses: they give the context of the addresses that follow.
+ * Special words in a call chain that are not addresses: they give the context of the addresses that
+ * follow.
  */
 #define WM_PERF_CONTEXT_HV     ((uint64_t)-32)
 #define WM_PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define WM_PERF_CONTEXT_USER   ((uint64_t)-512)
-/* A cookie follows, see CALLCHAIN_DEFERRED. */
+/* A cookie follows; see CALLCHAIN_DEFERRED. */
 #define WM_PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 #define WM_PERF_CONTEXT_GUEST         ((uint64_t)-2048)
 #define WM_PERF_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
@@ -98,7 +99,7 @@ struct wm_perf_sample {
 	struct wm_perf_bytes raw; /* a tracepoint's record as in ftrace's ring, with padding */
 	struct wm_perf_branches branches;
 	struct wm_perf_regs regs_user, regs_intr;
-	/* The part of the stack that the kernel could read and copied. */
+	/* The part of the stack that the kernel could read and copy. */
 	struct wm_perf_bytes stack_user;
 	uint64_t stack_user_asked; /* size of the stack area that the record reserves */
 	uint64_t weight;           /* for WEIGHT_STRUCT: u32 | u16 << 32 | u16 << 48 */
@@ -109,14 +110,14 @@ struct wm_perf_sample {
 
 /*
  * Parses the sample at `record`, of which `avail` bytes are available. Returns 0, or -EBADMSG when
- * it ends inside a part; then *ret is undefined and `diag` (optional) names the part, with an
- * offset relative to the start of the record.
+ * it ends inside a part; in that case *ret is undefined and `diag` (optional) names the part, with
+ * an offset relative to the start of the record.
  */
 int wm_kperf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			  struct wm_perf_sample *ret, struct wm_diag *diag);
 
 /*
- * Returns branch `i`, which must be below nr. Its flags have the same bit order for every writer.
+ * Returns branch `i`, which must be below nr. Its flags have the same bit order whoever wrote them.
  */
 struct wm_perf_branch wm_kperf_branch_get(const struct wm_perf_shape *s,
 					  const struct wm_perf_branches *b, uint64_t i);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * print.h - compiles the print form of a kernel event and formats records with it. The print form
- * is the `print fmt` of the event's format file: C source after expansion of the kernel's macros.
+ * is the `print fmt` in the event's format file: C source after expansion of the kernel's macros.
  *
- * Integers follow the rules of C on the machine that recorded, so a negative
- * number is negative. A value that only the kernel has (one of its macros,
- * variables or functions) prints as "?"; a flag with such a value is left out of a list of flags.
- * If a form is not an expression at all (arrays on the stack), the event's fields are printed
- * instead, "name=value ...", and the diag of wm_kprint_compile() states the reason.
+ * Integers follow the rules of C on the machine that recorded, so a negative number is negative. A
+ * value that only the kernel has (one of its macros, variables or functions) prints as "?"; a flag
+ * with such a value is omitted from a list of flags. If a form is not an expression at all (arrays
+ * on the stack), the event's fields are printed instead, "name=value ...", and the diag of
+ * wm_kprint_compile() states the reason.
  *
- * A program points into the format it was compiled from. Immutable; any number
- * of threads may run it. No record can make it fail: values outside the record
- * print as nothing or 0, and no line is much longer than WM_KPRINT_LINE_MAX.
+ * A program points into the format it was compiled from. It is immutable; any number of threads may
+ * run it. No record can make it fail: values outside the record print as nothing or 0, and no line
+ * is much longer than WM_KPRINT_LINE_MAX.
  */
 #ifndef WM_KDATA_PRINT_H
 #define WM_KDATA_PRINT_H
@@ -19,8 +19,8 @@
 #include "base/text.h"
 #include "kdata/event_format.h"
 
-#define WM_KPRINT_NODES_MAX 65536u /* limit for one print form */
-#define WM_KPRINT_DEPTH_MAX 100u   /* limit for nested parentheses and operators */
+#define WM_KPRINT_NODES_MAX 65536u /* maximum for one print form */
+#define WM_KPRINT_DEPTH_MAX 100u   /* maximum nesting of parentheses and operators */
 #define WM_KPRINT_LINE_MAX  65536u
 
 struct wm_kprint;
@@ -34,10 +34,10 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 		      const struct wm_kformat *format, const struct wm_kprint **ret,
 		      struct wm_diag *diag);
 
-/* Whether the print form shows this field, or elements of it, in hexadecimal. */
+/* Returns whether the print form shows this field, or elements of it, in hexadecimal. */
 bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f);
 
-/* Appends the text of a record. `known` (optional) turns addresses into symbols and texts. */
+/* Appends the text of a record. `known` (optional) translates addresses to symbols and strings. */
 void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		   const unsigned char *record, uint32_t bytes, struct wm_text *out);
 

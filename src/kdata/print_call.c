@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_call.c - the functions in a print form: helpers of the kernel's trace macros, found in a
- * table by name. All other functions can be called only inside the kernel, so their result is
+ * print_call.c - the functions in a print form: helpers of the kernel's trace macros, looked up in
+ * a table by name. All other functions can be called only inside the kernel, so their result is
  * unknown.
  */
 #include <errno.h>
 
 #include "kdata/print_tree_int.h"
 
-#define PAIRS_MAX 4096u /* limit for one list of flags or symbols */
+#define PAIRS_MAX 4096u /* maximum in one list of flags or symbols */
 
 /* Skips the ',' that precedes the next argument. */
 static bool comma(struct wm_kparser *p)
@@ -241,7 +241,7 @@ static struct wm_knode *call_sizeof(struct wm_kparser *p, uint8_t op)
 	return close(p, wm_kparser_number(p, bytes, p->machine->long_bytes, false));
 }
 
-/* A call of another kernel function: its arguments are parsed, its result is unknown. */
+/* Parses a call to any other kernel function: its arguments are parsed, its result is unknown. */
 static struct wm_knode *call_unknown(struct wm_kparser *p)
 {
 	while (!wm_kparser_is(p, ')')) {

@@ -208,8 +208,7 @@ static int print_format_cut(struct cutter *c)
 }
 
 /*
- * Parses the format string and its arguments. Returns 0, -ENOMEM, or -EBADMSG when the parser
- * failed.
+ * Parses the format string and its arguments. Returns 0, -ENOMEM, or -EBADMSG when parsing failed.
  */
 static int kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
 {
@@ -287,7 +286,7 @@ static bool print_format_is_hex(const struct wm_kconv *c)
 	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
 }
 
-/* The field whose value a node prints, possibly cast, or whose element it prints. */
+/* Returns the field whose value a node prints, possibly cast, or whose element it prints. */
 static const struct wm_kfield *shown_field(const struct wm_knode *n)
 {
 	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||

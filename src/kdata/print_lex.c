@@ -35,7 +35,7 @@ static unsigned digit(char c)
 }
 
 /*
- * The C type of a literal: the first type that can hold it, starting at int or the type of its
+ * Sets the C type of a literal: the first type that can hold it, starting at int or the type of its
  * suffix.
  */
 static void type_literal(struct wm_kparser *p, struct wm_ktoken *t, bool is_decimal)
@@ -75,7 +75,7 @@ static void print_lex_number(struct wm_kparser *p, struct wm_ktoken *t)
 	type_literal(p, t, base == 10);
 }
 
-/* Returns the character that an escape denotes, and moves p->at after it. */
+/* Returns the character denoted by an escape, and moves p->at past it. */
 static char escaped(struct wm_kparser *p)
 {
 	static const char from[] = "ntrab0", to[] = "\n\t\r\a\b";

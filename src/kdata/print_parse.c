@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_parse.c - parses the expressions of a print form: operators by C's precedence, numbers by
- * C's types, and fields of the record.
+ * print_parse.c - parses the expressions in a print form: operators with C's precedence, numbers
+ * with C's types, and fields of the record.
  */
 #include <errno.h>
 
@@ -31,7 +31,7 @@ static bool print_parse_is_number(const struct wm_knode *n)
 	return !n || n->kind == WM_KNODE_NUMBER;
 }
 
-/* If the operands of a node are constant, computes the node's value. */
+/* Computes a node's value if its operands are constant. */
 static void print_parse_fold(struct wm_kparser *p, struct wm_knode *n)
 {
 	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
@@ -144,7 +144,7 @@ static struct wm_knode *text_node(struct wm_kparser *p)
 	return n;
 }
 
-/* The value of a constant whose name old kernels left in their print forms. */
+/* Returns the value of a constant whose name old kernels left in their print forms. */
 static struct wm_knode *old_name(struct wm_kparser *p, const struct wm_ktoken *name)
 {
 	static const struct {
@@ -211,7 +211,7 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 	struct wm_knode *n;
 
 	if (!a || (!t->bytes && !t->is_pointer))
-		return a; /* the type is unknown: the value does not change */
+		return a; /* the type is unknown: the value is unchanged */
 	if (t->is_pointer && (a->kind == WM_KNODE_TEXT || !has_bytes)) {
 		a->bytes = a->kind == WM_KNODE_NUMBER ? p->machine->long_bytes : a->bytes;
 		return a; /* a cast address is still an address */
@@ -227,8 +227,8 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 }
 
 /*
- * Parses ({ TYPE NAME = EXPR; ... EXPR; }), replacing each name by its value. The current token is
- * '{'.
+ * Parses ({ TYPE NAME = EXPR; ... EXPR; }), replacing each name with its value. The current token
+ * is '{'.
  */
 static struct wm_knode *statement_node(struct wm_kparser *p)
 {
@@ -479,7 +479,7 @@ static struct wm_knode *print_parse_binary(struct wm_kparser *p, unsigned least)
 			promote(n, a);
 		else
 			print_parse_convert(n, a, n->b);
-		/* The type of a comparison's node is the type of the operands compared. */
+		/* The type of a comparison node is the type of the operands compared. */
 		n->number = gives_truth(op);
 		a = wm_kparser_whole(p, n);
 	}

@@ -124,7 +124,7 @@ static void print_pointer_bytes(const struct wm_krun *r, const struct wm_kconv *
 		wm_text_f(r->out, "%s%02x", i ? between : "", b.data[i]);
 }
 
-/* Bit `i` of a bit map of the kernel's long type. */
+/* Returns bit `i` of a bit map of kernel longs. */
 static bool print_pointer_bit(const struct wm_krun *r, struct wm_kbytes b, uint32_t i)
 {
 	const struct wm_kmachine *m = &r->print->machine;

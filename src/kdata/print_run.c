@@ -6,7 +6,7 @@
 #include "base/digits.h"
 #include "kdata/print_tree_int.h"
 
-/* Truncates a value to the type, then extends it by its sign or zeros. */
+/* Truncates a value to the type, then sign-extends or zero-extends it. */
 static uint64_t print_run_fit(uint64_t v, uint8_t bytes, bool is_signed)
 {
 	switch (bytes) {
@@ -241,9 +241,9 @@ static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 }
 
 /*
- * Writes the texts and quick conversions from `c` on, up to one that is not
- * quick. Returns that one; its text has been written. The caller has reserved
- * room for the whole form.
+ * Writes the strings and quick conversions starting at `c`, up to a conversion that is not quick.
+ * Returns that one; the text before it has been written. The caller has reserved room for the whole
+ * form.
  */
 static const struct wm_kconv *run_quick(const struct wm_krun *r, const struct wm_kconv *c)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_special.c - prints events for which the print form is not used: those whose form cannot be
+ * print_special.c - prints events whose print form is not used: those whose form cannot be
  * compiled, trace_printk(), and stacks.
  */
 #include "kdata/print_tree_int.h"
 
 #include "kdata/formats.h"
 
-#define ELEMENTS_MAX 1024u /* limit for the elements shown of one array */
+#define ELEMENTS_MAX 1024u /* maximum elements shown of an array */
 
 static void print_special_add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
 {
@@ -114,7 +114,7 @@ static void unpack_pointer(const struct wm_krun *r, struct wm_kconv *c, struct p
 {
 	struct wm_knode n = {.kind = WM_KNODE_NUMBER};
 
-	/* For letters other than these, the kernel stored the text that the pointer referred to. */
+	/* For any other letter, the kernel stored the text that the pointer referred to. */
 	if (c->pointer[0] && !strchr("SsFfBxKe", c->pointer[0])) {
 		unpack_text(r, k);
 		return;

@@ -78,7 +78,8 @@ static struct wm_kformats *known_kernel(void)
 }
 
 /*
- * Formats a record by a form; the text begins with "FIELDS: " when the form could not be compiled.
+ * Formats a record with a form; the text begins with "FIELDS: " when the form could not be
+ * compiled.
  */
 static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text *out)
 {
@@ -226,7 +227,7 @@ static void test_forms_we_cannot_run(void **state)
 	expect("\"%s\", ({ static const char *x[] = { \"a\" }; x[REC->a]; })", fields);
 }
 
-/* Values outside of a truncated record are empty or 0. */
+/* Values outside a truncated record are empty or 0. */
 static void test_short_records(void **state)
 {
 	static const char form[] =

@@ -5,7 +5,7 @@
 
 #include "kdata/print_tree_int.h"
 
-/* Whether the event's fields are printed, because its print form could not be compiled. */
+/* Returns whether the event's fields are printed, because its print form could not be compiled. */
 static inline bool kit_print_is_fields(const struct wm_kprint *p)
 {
 	return !p->convs;

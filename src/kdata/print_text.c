@@ -4,7 +4,7 @@
 #include "kdata/formats.h"
 #include "kdata/print_tree_int.h"
 
-#define ELEMENTS_MAX 16384u /* limit for the elements printed of one array */
+#define ELEMENTS_MAX 16384u /* maximum elements printed of an array */
 
 static void repeat(struct wm_text *out, char c, int64_t nr)
 {
@@ -26,7 +26,7 @@ static char *print_text_digits(char *at, uint64_t v, char kind)
 void wm_krun_integer(struct wm_text *out, const struct wm_kconv *c, uint64_t v, int32_t width,
 		     int32_t precision)
 {
-	/* Leaves one byte in front for the 0 of %#o. */
+	/* One byte at the front is left for the 0 of %#o. */
 	char room[WM_DIGITS_MAX], *at = room + 1, *end;
 	const char *prefix = c->plus ? "+" : c->space ? " " : "";
 	int64_t zeroes, blanks, nr, nr_prefix;
@@ -174,7 +174,7 @@ static void array(const struct wm_krun *r, const struct wm_knode *n)
 	wm_text_char(r->out, '}');
 }
 
-/* Appends the string at an address of the kernel. */
+/* Appends the string at a kernel address. */
 static void add_address(const struct wm_krun *r, uint64_t addr)
 {
 	const char *text = r->known ? wm_kformats_text(r->known, addr) : NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_tree_int.h - a compiled print form, for the print_*.c files: a list of
- * conversions, each with the text that precedes it and the tree of its
- * argument.
+ * print_tree_int.h - a compiled print form, for the print_*.c files: a list of conversions, each
+ * with the text that precedes it and the tree of its argument.
  *
- * By its kind, a node yields a number, bytes of the record, or text.
+ * Depending on its kind, a node yields a number, bytes of the record, or text.
  */
 #ifndef WM_KDATA_PRINT_TREE_INT_H
 #define WM_KDATA_PRINT_TREE_INT_H
@@ -35,7 +34,7 @@ enum wm_knode_kind {
 	WM_KNODE_HEX,      /* b bytes of `a`, separated by a space (op ' ') or not (op 0) */
 	WM_KNODE_ARRAY,    /* b elements of `a`, each of c bytes */
 	WM_KNODE_SOCKADDR, /* `a` as a socket address */
-	/* Nanoseconds `a` as two numbers: op 's' gives whole seconds, 'n' the rest. */
+	/* Nanoseconds `a` as two numbers: op 's' yields whole seconds, 'n' the rest. */
 	WM_KNODE_SECONDS,
 };
 
@@ -64,7 +63,7 @@ struct wm_knode {
 	uint8_t op;
 	uint8_t bytes;   /* size of the number's C type: 1, 2, 4 or 8 */
 	bool is_signed;  /* signedness of that type */
-	uint16_t height; /* height of the subtree; it bounds the stack that a walk needs */
+	uint16_t height; /* height of the subtree, which bounds the stack that a walk needs */
 	uint32_t nr_pairs;
 	const struct wm_kfield *field;
 	uint64_t number;
@@ -73,7 +72,7 @@ struct wm_knode {
 	const struct wm_kpair *pairs;
 };
 
-/* Limit for the width of a conversion, whatever form or record contain. */
+/* Maximum width of a conversion, whatever the form or record contains. */
 #define WM_KPRINT_WIDTH_MAX 4096
 
 #define WM_KCONV_STAR (-2) /* the width or precision is `*`: the next argument */
@@ -86,7 +85,7 @@ struct wm_kconv {
 	/* Equals `kind` for a number without width (zero-padded hex allowed), else 0. */
 	char quick;
 	char pointer[5]; /* for p: the letters that follow it, such as "I4" or "S" */
-	uint8_t bytes;   /* size of an integer, by its length modifier */
+	uint8_t bytes;   /* size of an integer, from its length modifier */
 	bool left, zero, alternate, plus, space;
 	int32_t width, precision;                         /* -1: none */
 	const struct wm_knode *width_arg, *precision_arg; /* for '*' */
@@ -98,7 +97,7 @@ struct wm_kprint {
 	struct wm_kmachine machine;
 	uint32_t nr_convs;
 	const struct wm_kconv *convs; /* NULL when the fields are printed instead */
-	/* Number of bytes needed for all texts and quick conversions. */
+	/* Number of bytes needed for all strings and quick conversions. */
 	uint32_t room;
 	uint8_t special; /* enum wm_kspecial */
 };
@@ -139,7 +138,7 @@ struct wm_ktoken {
 	uint8_t kind;
 	uint8_t op;      /* OP: a character or enum wm_kop */
 	bool is_signed;  /* NUMBER */
-	uint8_t bytes;   /* NUMBER: its C type's width */
+	uint8_t bytes;   /* NUMBER: width of its C type */
 	const char *at;  /* start of the token */
 	uint32_t length; /* NAME */
 	uint64_t number;
@@ -164,7 +163,7 @@ struct wm_kparser {
 	const struct wm_kbound *bound;
 	uint32_t nr_nodes, depth;
 	uint32_t nr_unknown;     /* number of values that only the kernel has; they count as 0 */
-	const char *why, *where; /* reason and place of the first failure; NULL: none yet */
+	const char *why, *where; /* reason for and place of the first failure; NULL: none yet */
 	bool no_memory;
 };
 
@@ -174,7 +173,7 @@ bool wm_kparser_is(const struct wm_kparser *p, uint8_t op);
 bool wm_kparser_is_name(const struct wm_kparser *p, const char *name);
 /* Skips an operator; if it is not the current token, the parser fails and this returns false. */
 bool wm_kparser_skip(struct wm_kparser *p, uint8_t op);
-/* Records the reason of the first failure. Returns NULL. */
+/* Records the reason for the first failure. Returns NULL. */
 struct wm_knode *wm_kparser_fail(struct wm_kparser *p, const char *why);
 
 /* print_parse.c: parses an expression. Returns NULL on failure. */
@@ -187,7 +186,7 @@ struct wm_knode *wm_kparser_number(struct wm_kparser *p, uint64_t value, uint8_t
 				   bool is_signed);
 struct wm_knode *wm_kparser_unknown(struct wm_kparser *p);
 
-/* print_type.c: parses types, which it knows by name. */
+/* print_type.c: parses types, which it recognizes by name. */
 struct wm_ktype {
 	uint8_t bytes; /* 0: unknown */
 	bool is_signed, is_pointer;
@@ -215,7 +214,7 @@ const char *wm_kconv_read(const char *at, uint8_t long_bytes, struct wm_kconv *k
 uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n);
 struct wm_kbytes wm_krun_bytes(const struct wm_krun *r, const struct wm_knode *n);
 
-/* print_text.c: writes a node for %s; a number is taken as the address of a string. */
+/* print_text.c: writes a node for %s; a number is treated as the address of a string. */
 void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n);
 void wm_krun_hex(struct wm_text *out, uint64_t v);  /* 0x... */
 void wm_krun_char(const struct wm_krun *r, char c); /* adds c, unless it is NUL */

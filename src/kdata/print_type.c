@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_type.c - types in a print form, by their names in the kernel. Unlike a
- * compiler, the parser sees no declarations: an unknown name is a type where
- * only a type makes sense; its width is then unknown.
+ * print_type.c - types in a print form, by their names in the kernel. Unlike a compiler, the parser
+ * sees no declarations: an unknown name is treated as a type where only a type makes sense; its
+ * width is then unknown.
  */
 #include "kdata/print_tree_int.h"
 
@@ -145,7 +145,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 	return any;
 }
 
-/* Whether the current token can only follow a cast, not an expression in parentheses. */
+/* Returns whether the current token can only follow a cast, not an expression in parentheses. */
 static bool begins_operand(const struct wm_kparser *p)
 {
 	return p->token.kind == WM_KTOKEN_NAME || p->token.kind == WM_KTOKEN_NUMBER ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_event_test_kit.h - the events of /proc by name, for tests. */
+/* proc_event_test_kit.h - looks up the events of /proc by name, for tests. */
 #ifndef WM_KDATA_PROC_EVENT_TEST_KIT_H
 #define WM_KDATA_PROC_EVENT_TEST_KIT_H
 

@@ -40,35 +40,35 @@ struct wm_proc_column {
 	enum wm_proc_unit unit;
 };
 
-/* A line of a text that is a single record, and the names of its values. */
+/* A line of a file that is a single record, and the names of its values. */
 struct wm_proc_line {
 	const char *key;
-	/* Ended by name NULL; NULL: the only value has the name of the line. */
+	/* Ended by name NULL; NULL: the only value has the same name as the line. */
 	const struct wm_proc_column *columns;
 };
 
 struct wm_proc_shape {
 	struct wm_proc_event event;
 	/*
-	 * If set, each line of the text is a record with these columns; if NULL, the whole text is
+	 * If set, each line of the file is a record with these columns; if NULL, the whole file is
 	 * one record, and each line has a key and values.
 	 */
 	const struct wm_proc_column *rows;
 	const char *between; /* rows: the characters that separate columns */
 	/*
 	 * rows: only lines that begin with this and a digit are rows; NULL: all lines are. Not used
-	 * for a text that is one record.
+	 * for a file that is a single record.
 	 */
 	const char *begins;
-	const char *not_with; /* rows: lines that contain one of these are skipped; NULL: none is */
+	const char *not_with; /* rows: lines that contain any of these are skipped; NULL: none */
 	/*
-	 * for a text that is one record: lines that are not a simple key and value; ended by key
-	 * NULL
+	 * for a file that is a single record: lines that are not a simple key and value; ended by
+	 * key NULL
 	 */
 	const struct wm_proc_line *lines;
 	/* Lines that are not in `lines` are recorded only if their unit is "kB". */
 	bool sizes_only;
-	bool may_lack; /* a later text may lack lines; their values are then 0 */
+	bool may_lack; /* later contents may lack lines; their values are then 0 */
 };
 
 const struct wm_proc_shape *wm_kproc_shape_of(const struct wm_proc_event *e);
@@ -88,9 +88,9 @@ struct wm_kproc_plan {
 	const struct wm_proc_shape *shape;
 	struct wm_proc_machine machine;
 	struct wm_proc_field *fields; /* the recorded fields */
-	/* One per column of a row, or one per value of a text that is one record. */
+	/* One per column of a row, or one per value of a file that is a single record. */
 	struct wm_proc_step *steps;
-	struct wm_proc_key *keys; /* for a text that is one record, in the order of the file */
+	struct wm_proc_key *keys; /* for a file that is a single record, in file order */
 	size_t nr_fields, nr_steps, nr_keys;
 	uint32_t left_out;
 	struct wm_text schema;
@@ -117,7 +117,7 @@ static inline const char *wm_kproc_key_end(const char *at, const char *end)
 	return at;
 }
 
-/* Whether a line of a text of rows is a record. */
+/* Returns whether a line of a file of rows is a record. */
 bool wm_kproc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_put.c - writes the values of a text as packed fields; see proc_text.h. It is called at each
- * reading, so it parses numbers in place and allocates nothing.
+ * proc_put.c - writes the values in a file's text as packed fields; see proc_text.h. It runs for
+ * every reading, so it parses numbers in place and allocates nothing.
  */
 #include <endian.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static void put_u64(struct put *p, uint64_t value)
 	p->to += sizeof(value);
 }
 
-/* Converts and stores a count; a result of more than 64 bits becomes UINT64_MAX. */
+/* Converts and stores a count; a result that exceeds 64 bits becomes UINT64_MAX. */
 static int put_count(struct put *p, uint64_t scale)
 {
 	uint64_t n;
@@ -113,7 +113,7 @@ static int proc_put_comm(struct put *p)
 	if (!last || *p->at != '(')
 		return -EBADMSG;
 	p->at = last + 1;
-	if (last == first) { /* the name of a task may be empty */
+	if (last == first) { /* a task's name may be empty */
 		*p->to++ = '\0';
 		return 0;
 	}
@@ -261,7 +261,8 @@ static int put_lack(const struct wm_kproc_plan *plan, struct put *p, const struc
 }
 
 /*
- * The index, from k on, of the plan's key with which the line begins; nr_keys when there is none.
+ * Returns the index, from k on, of the plan's key with which the line begins; nr_keys when there is
+ * none.
  */
 static size_t proc_put_find_key(const struct wm_kproc_plan *plan, size_t k, const struct put *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_table.c - the files of /proc that are recorded as events, and their contents according to
+ * proc_table.c - the files in /proc that are recorded as events, and their contents according to
  * proc(5). Values that are named in the file itself are not listed here.
  */
 #include <string.h>
@@ -65,7 +65,7 @@ static const struct wm_proc_column of_full[] = {PRESSURES("full")};
  * skipped.
  */
 static const struct wm_proc_column pid_stat[] = {
-	SKIP /* the event's context has the pid */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
+	SKIP /* the pid is in the event's context */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
 	{"state", WM_PROC_WORD, WM_PROC_PLAIN}, COUNT("ppid"),
 	SKIP /* pgrp */, SKIP /* session */, SKIP /* tty_nr */, SKIP /* tpgid */, SKIP /* flags */,
 	COUNT("minflt"), COUNT("cminflt"), COUNT("majflt"), COUNT("cmajflt"),
@@ -134,8 +134,8 @@ const struct wm_proc_shape *wm_kproc_shape_of(const struct wm_proc_event *e)
 }
 
 /*
- * Whether a line is a row. If rows begin with "cpu", the line "cpu0 ..." is a row, but "cpu ...",
- * the sum, is not.
+ * Returns whether a line is a row. If rows begin with "cpu", the line "cpu0 ..." is a row, but "cpu
+ * ...", the sum, is not.
  */
 bool wm_kproc_is_row(const struct wm_proc_shape *s, const char *line, const char *end)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_text.c - creates a plan from the first text that was read; see proc_text.h and proc_int.h.
+ * proc_text.c - creates a plan from the contents of a file as first read; see proc_text.h and
+ * proc_int.h.
  */
 #include "kdata/proc_text.h"
 
@@ -14,7 +15,7 @@
 #include "kdata/proc_int.h"
 
 #define PLAN_BYTES_MAX ((size_t)4 << 20)
-#define NAME_MAX_BYTES 100u /* limit for a field's name without its unit */
+#define NAME_MAX_BYTES 100u /* maximum length of a field's name without its unit */
 #define NS_PER_S       WM_NS_PER_SECOND
 
 /* --- one field ------------------------------------------------------------------------ */
@@ -65,8 +66,8 @@ static bool proc_text_grow(struct wm_kproc_plan *p, void *array, size_t nr, size
 }
 
 /*
- * Builds the name of a field: "Active(anon)", in bytes, becomes Active_anon_bytes. Other characters
- * than letters and digits become one '_'.
+ * Builds the name of a field: "Active(anon)", in bytes, becomes Active_anon_bytes. Characters other
+ * than letters and digits become a single '_'.
  */
 static const char *proc_text_field_name(struct wm_kproc_plan *p, const char *key, size_t bytes,
 					enum wm_proc_unit unit)
@@ -99,7 +100,7 @@ static int proc_text_add_step(struct wm_kproc_plan *p, enum wm_proc_value value,
 	return 0;
 }
 
-/* Adds a field. A counter beyond the limit for fields is not recorded, but counted. */
+/* Adds a field. A counter beyond the limit on fields is not recorded, but counted. */
 static int proc_text_add_field(struct wm_kproc_plan *p, const struct wm_proc_column *c,
 			       size_t name_bytes)
 {
@@ -123,7 +124,7 @@ static int proc_text_add_field(struct wm_kproc_plan *p, const struct wm_proc_col
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* The number of columns in a line. Not for lines with a COMM, which may contain blanks. */
+/* Returns the number of columns in a line. Not for lines with a COMM, which may contain blanks. */
 static size_t count_columns(const struct wm_proc_shape *s, const char *at, const char *end)
 {
 	size_t nr = 0;
@@ -144,8 +145,8 @@ static size_t count_columns(const struct wm_proc_shape *s, const char *at, const
 }
 
 /*
- * Adds as many columns as the first row has; columns beyond those of the table are counters of a
- * newer kernel. Uses only the table's columns when the text has no rows, and for tasks, whose comm
+ * Adds as many columns as the first row has; columns beyond those in the table are counters of a
+ * newer kernel. Uses only the table's columns when the file has no rows, and for tasks, whose comm
  * may contain blanks.
  */
 static int add_columns(struct wm_kproc_plan *p, size_t nr)
@@ -208,7 +209,7 @@ static const struct wm_proc_line *line_called(const struct wm_proc_shape *s, con
 	return l && l->key ? l : NULL;
 }
 
-/* Adds those values of the table that the line has. */
+/* Adds those of the table's values that the line has. */
 static int add_values(struct wm_kproc_plan *p, const struct wm_proc_line *l, size_t nr,
 		      uint32_t *ret_nr)
 {

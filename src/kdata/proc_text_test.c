@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_text_test.c - reads counters of /proc from hand-written texts, from this machine's files,
- * and from damaged texts.
+ * proc_text_test.c - reads /proc counters from hand-written text, from this machine's files, and
+ * from damaged text.
  */
 #include <endian.h>
 #include <errno.h>
@@ -38,8 +38,8 @@ static struct wm_kproc_plan *plan(const char *name, const char *text)
 }
 
 /*
- * Stores the record of a text that is copied to a block of its own, so that a sanitizer detects
- * reads past its end.
+ * Stores the record of a text that is copied to its own block, so that a sanitizer detects reads
+ * past its end.
  */
 static int64_t put(const struct wm_kproc_plan *p, const char *text, unsigned char *to)
 {
@@ -407,7 +407,7 @@ static void this_machines_files_are_read(void **state)
 		free(text);
 		seen++;
 	}
-	/* At least vmstat, meminfo, stat, loadavg, and the files of a process. */
+	/* At least vmstat, meminfo, stat, loadavg, and the per-process files. */
 	assert_true(seen >= 8);
 }
 

@@ -62,7 +62,7 @@ static int64_t rebuild_put_item(const struct rebuilding *r, uint32_t index, uint
 static uint32_t rebuild_width_of(const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BITMASK)
-		return LONG_BYTES; /* words of 64 bits are longs on this machine */
+		return LONG_BYTES; /* on this machine, 64-bit words are longs */
 	return f->element_bytes ? f->element_bytes : 1;
 }
 
@@ -109,8 +109,8 @@ static int rebuild_add_field(struct rebuilding *r, const struct wm_kfield *f, ui
 }
 
 /*
- * Whether an item is the length of the list after it. In CTF 1.8 this length is a separate member,
- * named "_words_length" for "words".
+ * Returns whether an item is the length of the list after it. In CTF 1.8 this length is a separate
+ * member, named "_words_length" for "words".
  */
 static bool rebuild_is_length(const struct wm_item *items, uint32_t at, uint32_t end)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rebuild.h - the inverse of transcode.h: rebuilds the kernel's record from the
- * fields of an event in a trace, so that its print form can be run on it. Bytes
- * that transcoding drops (holes, padding, bytes after a string's end) are zero.
- * Records are those of a 64-bit little-endian machine, like all traces of
- * waymark.
+ * rebuild.h - the inverse of transcode.h: rebuilds the kernel's record from the fields of an event
+ * in a trace, so that its print form can be run on it. Bytes that transcoding drops (holes,
+ * padding, bytes after a string's end) are zero. Records are those of a 64-bit little-endian
+ * machine, like all of waymark's traces.
  */
 #ifndef WM_KDATA_REBUILD_H
 #define WM_KDATA_REBUILD_H
@@ -12,15 +11,15 @@
 #include "event/item.h"
 #include "kdata/event_format.h"
 
-#define WM_REBUILD_BYTES_MAX 65536u /* limited by the offset in the word of a dynamic array */
+#define WM_REBUILD_BYTES_MAX 65536u /* limited by the offset in a dynamic array's word */
 
-/* The common fields of every record, which the event's class does not have. */
+/* The common fields of every record, which the event's class lacks. */
 struct wm_rebuild_common {
 	uint32_t pid;
 	uint8_t flags, preempt_count;
 };
 
-/* Describes the machine of these records, for the parser and the print form. */
+/* Describes the machine that these records imitate, for the parser and the print form. */
 void wm_rebuild_machine(struct wm_kmachine *ret);
 
 /*
@@ -31,7 +30,7 @@ void wm_rebuild_machine(struct wm_kmachine *ret);
 int64_t wm_rebuild_record(const struct wm_kformat *f, const struct wm_item *items, uint32_t at,
 			  uint32_t end, const struct wm_rebuild_common *common, unsigned char *out);
 
-/* Number of the format's fields that the event's class has. */
+/* Returns the number of the format's fields that the event's class has. */
 uint32_t wm_rebuild_nr_fields(const struct wm_kformat *f);
 
 #endif

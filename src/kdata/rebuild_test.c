@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rebuild_test.c - rebuilds records from an event's items: the print form prints the same text, and
- * every field has the original bytes. Items that do not match the format are refused.
+ * every field has its original bytes. Items that do not match the format are refused.
  */
 #include "kdata/rebuild.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traceevent_test.c - a hundred thousand random records of all events of the
- * running kernel, in pages with the layout of its ring. libtraceevent and waymark must find the
- * same records at the same times and the same value in each field (waymark reads them from the
- * transcoded payload), and print the same text.
+ * traceevent_test.c - a hundred thousand random records of all events of the running kernel, in
+ * pages laid out like those of its ring. libtraceevent and waymark must find the same records at
+ * the same times and the same value in each field (waymark reads them from the transcoded payload),
+ * and print the same text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 #define NR_KINDS_MIN 200u
 #define PAGE_BYTES   65536u
 #define RECORD_MAX   8192u
-#define DYNAMIC_MAX  5u /* limit for the elements of a dynamic array and the letters of a string */
+#define DYNAMIC_MAX  5u /* maximum elements of a dynamic array, and letters of a string */
 
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 
@@ -52,23 +52,23 @@ const char *__lsan_default_suppressions(void)
  */
 static const char *const forms[] = {
     "__print_symbolic",   /* does not sign-extend an unnamed negative number; rejects -6ULL */
-    "__print_flags",      /* as for symbolic; and takes unknown masks for 0 */
+    "__print_flags",      /* same as symbolic; also treats unknown masks as 0 */
     "%.*s",               /* printed literally */
     "%*pbl",              /* does not compute the width in parentheses */
-    "%pIS",               /* leaves out families other than IP */
-    "vmemmap",            /* takes it for 0 */
-    "PARAVIRT_LAZY_",     /* takes names without a value for 0; waymark prints ? */
+    "%pIS",               /* omits families other than IP */
+    "vmemmap",            /* treated as 0 */
+    "PARAVIRT_LAZY_",     /* treats names without a value as 0; waymark prints ? */
     "XEN_MC_FL_",         /* likewise */
-    "jiffies_to_",        /* takes the result for the argument */
-    " < 0",               /* compares all numbers as unsigned ones */
-    " == -1",             /* compares numbers as unsigned ones of 64 bits */
+    "jiffies_to_",        /* returns the argument as the result */
+    " < 0",               /* compares all numbers as unsigned */
+    " == -1",             /* compares numbers as unsigned 64-bit ones */
     " ? \"guest_cr3\"",   /* parses !a ? b : c ? d : e as !(a ? ...) */
     " - REC->nr_data +",  /* parses a - b + c as a - (b + c) */
     "value_nsec / 1000L", /* divides unsigned numbers */
     "REC->tsc_shift",     /* prints a signed byte as unsigned */
     "REC->correct",       /* likewise */
     "100 * REC->",        /* multiplies in 64 bits */
-    /* For shifts by more bits than the word has: 0 or the processor's result. */
+    /* For shifts by more bits than the word has: 0 or whatever the processor computes. */
     "<< REC->",
     "\\t=> %ps", /* a stack: waymark prints <stack trace> and has each address as a value */
 };
@@ -111,9 +111,9 @@ static void add_format(struct world *w, char *path)
 	size_t bytes;
 
 	if (strstr(path, "/events/waymark_"))
-		return; /* a probe of another recording */
+		return; /* another recording's probe */
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that was removed meanwhile */
+		return; /* a dynamic event that has since been removed */
 	system[strcspn(system, "/")] = 0;
 	if (wm_kformats_add(w->formats, system, text, bytes, NULL, NULL) == 0)
 		/* The print form may be refused. */
@@ -290,7 +290,7 @@ static bool is_same_number(const struct wm_value *v, unsigned long long theirs)
 	return (unsigned long long)wm_value_integer(v, 0) << unused == theirs << unused;
 }
 
-/* Compares a text up to its NUL, or all elements of an array as bytes. */
+/* Compares a string up to its NUL, or all elements of an array as bytes. */
 static bool is_same_array(const struct wm_value *v, const char *theirs, uint32_t bytes)
 {
 	bool text = v->field->shape == WM_SHAPE_STRING || v->field->shape == WM_SHAPE_CHARS;
@@ -301,7 +301,7 @@ static bool is_same_array(const struct wm_value *v, const char *theirs, uint32_t
 	       !memcmp(v->data, theirs, n);
 }
 
-/* libtraceevent takes the length of an array from the format also where the record is shorter. */
+/* libtraceevent takes an array's length from the format even where the record is shorter. */
 static int length_in_record(const struct kind *k, const struct wm_value *v, int length)
 {
 	const struct wm_kfield *f = wm_kformat_field(k->format, v->field->name);

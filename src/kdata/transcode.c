@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * transcode.c - see transcode.h. Each step of a plan converts bytes at an offset in the record to
- * the next bytes of the payload; copies of adjacent bytes are joined to one step.
+ * the next bytes of the payload; copies of adjacent bytes are merged into one step.
  */
 #include "kdata/transcode.h"
 
@@ -16,11 +16,11 @@
 enum step_kind {
 	STEP_COPY,   /* `bytes` unchanged */
 	STEP_SWAP,   /* `bytes` bytes of elements of `width` bytes, each byte-swapped */
-	STEP_WIDEN,  /* converts a pointer of 4 bytes to 8 */
+	STEP_WIDEN,  /* widens a 4-byte pointer to 8 */
 	STEP_STRING, /* a dynamic array of char, or the text at the end of the record */
 	/* A dynamic array of elements of `width` bytes, or the array at the end of the record. */
 	STEP_LIST,
-	STEP_BITS, /* converts a dynamic array of longs to words of 64 bits */
+	STEP_BITS, /* converts a dynamic array of longs to 64-bit words */
 };
 
 struct step {
@@ -35,7 +35,7 @@ struct wm_kplan {
 	size_t desc_bytes;
 	struct wm_kmachine machine;
 	uint32_t fixed_in;   /* minimum size of a record */
-	uint32_t fixed_out;  /* total size of the output of all steps of fixed size */
+	uint32_t fixed_out;  /* total output of all steps of fixed size */
 	uint32_t nr_dynamic; /* number of steps of variable size */
 	uint32_t nr_steps;
 	struct step steps[];
@@ -56,7 +56,7 @@ static char letter(const struct builder *b, const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BOOL && f->element_bytes == 1)
 		return 'b';
-	/* The kernel's own events have no floating-point fields, but arguments of probes do. */
+	/* The kernel's own events have no floating-point fields, but probe arguments do. */
 	if (f->element_bytes >= 4 && (!strcmp(f->type, "double") || !strcmp(f->type, "float")))
 		return 'f';
 	if (b->print && wm_kprint_shows_hex(b->print, f))

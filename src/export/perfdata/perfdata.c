@@ -103,7 +103,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 	int got;
 
 	if (d->pd && !e->record) {
-		/* When a record stands for several events, only one of them has it. */
+		/* When a record yields several events, only the first of them has it. */
 		if (e->type == ((const struct wm_pd_attr *)e->type->own)->counts)
 			wm_export_skip(x, "counts of perf stat", 1);
 		return 0;
