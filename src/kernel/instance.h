@@ -63,6 +63,11 @@ void wm_instance_destroy(struct wm_instance *i); /* removes it; accepts NULL */
 int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_options *o,
 			 const char *what, struct wm_instance **ret, struct wm_diag *diag);
 
+/*
+ * Changes the clock, which drops all events that the rings hold. Errors as for wm_instance_create()
+ */
+int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_diag *diag);
+
 /* Removes instances whose recorder has exited. Returns their number. */
 uint32_t wm_instance_sweep(const struct wm_tracefs *t);
 

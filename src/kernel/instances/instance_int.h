@@ -26,7 +26,6 @@ struct wm_instance {
 int wm_instance_allocate(struct wm_instance **ret);
 /* The initial size of one ring when all rings together get `bytes` (0: the default). */
 uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes);
-int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_diag *diag);
 /*
  * Opens the folder "instances" and locks it, so that no other process sweeps an instance before
  * that is locked.
