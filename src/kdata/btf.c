@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 
-#define CHAIN_MAX   32u /* maximum chain of typedefs */
+#define CHAIN_MAX   32u /* maximum length of a chain of typedefs */
 #define NESTING_MAX 8u  /* maximum nesting of unnamed structures */
 #define KIND_TAG    18u /* a kind that older kernel headers do not define */
 #define KIND_ENUM64 19u

@@ -28,7 +28,7 @@
 
 #define WM_KFORMAT_TEXT_MAX   (1u << 20)
 #define WM_KFORMAT_FIELDS_MAX 256u
-#define WM_KFORMAT_RECORD_MAX (1u << 20) /* maximum end of a fixed field */
+#define WM_KFORMAT_RECORD_MAX (1u << 20) /* upper bound on the end of a fixed field */
 
 #define WM_KFIELD_SIGNED   1u
 #define WM_KFIELD_ARRAY    2u  /* an array: of `length` elements, or dynamic */

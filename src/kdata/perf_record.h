@@ -97,7 +97,7 @@ const char *wm_kperf_kind_name(uint32_t type);
  * every parse; may be copied and shared between threads.
  */
 struct wm_perf_shape {
-	uint64_t sample_type;        /* WM_PERF_SAMPLE_* of perf_sample.h */
+	uint64_t sample_type;        /* WM_PERF_SAMPLE_* from perf_sample.h */
 	uint64_t read_format;        /* WM_PERF_FORMAT_* */
 	uint64_t branch_sample_type; /* WM_PERF_BRANCH_* */
 	uint64_t regs_user, regs_intr;

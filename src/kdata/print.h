@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "kdata/event_format.h"
 
-#define WM_KPRINT_NODES_MAX 65536u /* maximum for one print form */
+#define WM_KPRINT_NODES_MAX 65536u /* maximum number in one print form */
 #define WM_KPRINT_DEPTH_MAX 100u   /* maximum nesting of parentheses and operators */
 #define WM_KPRINT_LINE_MAX  65536u
 

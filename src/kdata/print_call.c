@@ -8,7 +8,7 @@
 
 #include "kdata/print_tree_int.h"
 
-#define PAIRS_MAX 4096u /* maximum in one list of flags or symbols */
+#define PAIRS_MAX 4096u /* maximum length of one list of flags or symbols */
 
 /* Skips the ',' that precedes the next argument. */
 static bool comma(struct wm_kparser *p)

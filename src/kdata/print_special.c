@@ -7,7 +7,7 @@
 
 #include "kdata/formats.h"
 
-#define ELEMENTS_MAX 1024u /* maximum elements shown of an array */
+#define ELEMENTS_MAX 1024u /* maximum number of elements shown of an array */
 
 static void print_special_add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
 {

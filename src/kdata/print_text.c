@@ -4,7 +4,7 @@
 #include "kdata/formats.h"
 #include "kdata/print_tree_int.h"
 
-#define ELEMENTS_MAX 16384u /* maximum elements printed of an array */
+#define ELEMENTS_MAX 16384u /* maximum number of elements printed of an array */
 
 static void repeat(struct wm_text *out, char c, int64_t nr)
 {

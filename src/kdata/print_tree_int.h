@@ -28,7 +28,7 @@ enum wm_knode_kind {
 	/* Text. */
 	WM_KNODE_TEXT,
 	WM_KNODE_SYMBOLIC, /* the text of the pair whose value equals `a` */
-	WM_KNODE_FLAGS,    /* the texts of the pairs whose bits are in `a`, joined with `text` */
+	WM_KNODE_FLAGS,    /* the strings of the pairs whose bits are in `a`, joined with `text` */
 	WM_KNODE_BITMASK,  /* bytes of `a` in hexadecimal */
 	WM_KNODE_CPUS,     /* bytes of `a` as a list of the bits set */
 	WM_KNODE_HEX,      /* b bytes of `a`, separated by a space (op ' ') or not (op 0) */

@@ -216,7 +216,7 @@ static int64_t next_row(const struct wm_kproc_plan *plan, const char **at, const
 	return 0;
 }
 
-/* --- a text that is one record ------------------------------------------------------------ */
+/* --- files that are a single record ------------------------------------------------------- */
 
 /*
  * Stores the values of a line such as "avg10=0.42": they are identified by their position, and the

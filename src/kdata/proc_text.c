@@ -178,7 +178,7 @@ static int learn_rows(struct wm_kproc_plan *p, const char *at, const char *end)
 	return add_columns(p, nr);
 }
 
-/* --- a text that is one record -------------------------------------------------------------- */
+/* --- files that are a single record --------------------------------------------------------- */
 
 static bool proc_text_is_digit(char c)
 {

@@ -4,7 +4,7 @@
  * the fields in a file's text, and the packed fields of a record from the values in a later text of
  * the file. These functions receive text; they open no files.
  *
- * The fields come from a text of the running kernel, so counters of future kernels are recorded,
+ * The fields come from the running kernel's own files, so counters of future kernels are recorded,
  * too. A field has the kernel's own name, turned into an identifier; values that are not plain
  * counts are converted to bytes or nanoseconds, as the end of the field's name shows (_bytes, _ns).
  * Values are those in the file: sums since boot or since the process began, not differences.
@@ -62,7 +62,7 @@ const struct wm_proc_field *wm_kproc_plan_field(const struct wm_kproc_plan *p, s
 /* Returns the number of counters that are not recorded. */
 uint32_t wm_kproc_plan_left_out(const struct wm_kproc_plan *p);
 
-#define WM_PROC_RECORD_BYTES_MAX 4096u /* maximum packed fields of a record */
+#define WM_PROC_RECORD_BYTES_MAX 4096u /* maximum size of a record's packed fields */
 
 /*
  * Writes the packed fields of the next record in a text to `to` and advances *at. Returns their

@@ -38,8 +38,8 @@ static struct wm_kproc_plan *plan(const char *name, const char *text)
 }
 
 /*
- * Stores the record of a text that is copied to its own block, so that a sanitizer detects reads
- * past its end.
+ * Stores the record in a text that is first copied to its own block, so that a sanitizer detects
+ * reads past its end.
  */
 static int64_t put(const struct wm_kproc_plan *p, const char *text, unsigned char *to)
 {

@@ -22,13 +22,13 @@
 #define WM_CTF_METADATA_MAX (64u << 20)  /* maximum bytes of a metadata file */
 #define WM_CTF_MEMORY_MAX   (512u << 20) /* maximum bytes of its tree */
 #define WM_CTF_DEPTH_MAX    300u         /* maximum depth of nested types */
-#define WM_CTF_WALK_MAX     (1u << 22)   /* maximum fields in all scopes, aliases expanded */
+#define WM_CTF_WALK_MAX     (1u << 22)   /* limit on fields in all scopes, aliases expanded */
 #define WM_CTF_TEXT_MAX     65536u       /* maximum bytes of a string or name */
-#define WM_CTF_MEMBERS_MAX  65536u       /* maximum members of a structure or variant */
+#define WM_CTF_MEMBERS_MAX  65536u       /* maximum number of members of a structure or variant */
 #define WM_CTF_CLOCKS_MAX   256u
 #define WM_CTF_ENV_MAX      4096u
-#define WM_CTF_LABELS_MAX   65536u     /* maximum labels of an enumeration */
-#define WM_CTF_LENGTH_MAX   (1u << 28) /* maximum elements of a fixed-length array */
+#define WM_CTF_LABELS_MAX   65536u     /* maximum number of labels of an enumeration */
+#define WM_CTF_LENGTH_MAX   (1u << 28) /* maximum number of elements of a fixed-length array */
 #define WM_CTF_BITS_MAX     65528u     /* maximum bits of an integer */
 #define WM_CTF_WARNINGS_MAX 1000u      /* further ones are dropped */
 

@@ -21,7 +21,7 @@ void wm_comm_bind(const struct wm_event_type *type, struct wm_field_ref *ret);
 
 /*
  * Returns the name and its length; "" and 0 when the trace does not have it. The bytes are not
- * NUL-terminated and remain valid as long as both the event and the trace. When the event's
+ * NUL-terminated and remain valid as long as both the event and the trace do. When the event's
  * contexts were not decoded (wm_want.no_parts), source 1 is skipped.
  */
 const char *wm_comm_of_event(const struct wm_trace *t, const struct wm_field_ref *context,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct def {
-	const char *name; /* full name: "system:event" of the kernel, or "provider:event" */
+	const char *name; /* full name: "system:event" for the kernel, or "provider:event" */
 	enum wm_role role;
 	/* alternatives "a|b": the first field that exists is used */
 	const char *fields[WM_NR_ROLE_FIELDS];

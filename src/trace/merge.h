@@ -47,8 +47,8 @@ int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 uint32_t wm_merge_trace(const struct wm_merge *m);
 
 /*
- * Bytes of finished packets, plus an estimate by time for open ones: for progress displays. Too
- * slow to call for each event, because it visits all open packets.
+ * Returns the bytes of finished packets, plus an estimate by time for open ones, for progress
+ * displays. Too slow to call for each event, because it visits all open packets.
  */
 uint64_t wm_merge_done_bytes(const struct wm_merge *m);
 

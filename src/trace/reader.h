@@ -331,8 +331,8 @@ struct wm_trace {
 void wm_trace_close(struct wm_trace *t); /* wm_read_open() in read/open.h opens a trace */
 
 /*
- * Returns the symbols of the traced kernel, as lines of /proc/kallsyms; the text belongs to the
- * trace. 0; -ENOENT: the trace has none; -errno. Thread-safe.
+ * Returns the symbols of the traced kernel, in the format of /proc/kallsyms; the text belongs to
+ * the trace. 0; -ENOENT: the trace has none; -errno. Thread-safe.
  */
 int wm_trace_kallsyms(struct wm_trace *t, const char **ret_text, size_t *ret_bytes);
 

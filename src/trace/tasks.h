@@ -47,8 +47,8 @@ void wm_tasks_done(struct wm_tasks *t);
 struct wm_task *wm_tasks_find(const struct wm_tasks *t, int32_t tid);
 
 /*
- * Returns the thread's entry, created if needed; &t->others for a negative id or beyond the limit;
- * NULL when out of memory.
+ * Returns the thread's entry, created if needed; &t->others for a negative id or one beyond the
+ * limit; NULL when out of memory.
  */
 struct wm_task *wm_tasks_get(struct wm_tasks *t, int32_t tid);
 

@@ -102,7 +102,7 @@ static void *describe_fields_memory(struct fields *f, void *got)
 	return got;
 }
 
-/* Readers of CTF 1.8 remove one leading underscore. */
+/* CTF 1.8 readers remove one leading underscore. */
 static const char *name_in(struct fields *f, const char *name)
 {
 	size_t room = strlen(name) + 2;

@@ -231,7 +231,7 @@ int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, u
 		*ret = s->lanes[i];
 		return 0;
 	}
-	/* A mixed stream must accept every packet, so it may exceed the limit of lanes. */
+	/* A mixed stream must accept every packet, so it may exceed the limit on lanes. */
 	if (s->kind != WM_STREAM_KIND_MIXED &&
 	    (s->nr_lanes >= s->max_lanes ||
 	     (s->kind == WM_STREAM_KIND_USER && w->nr_lanes >= w->limits.lanes)))

@@ -37,7 +37,7 @@ struct wm_trace_options {
 	uint64_t clock_hz;
 	uint64_t clock_start;       /* a clock value ... */
 	uint64_t start_realtime_ns; /* ... and the wall clock at the same time */
-	uint64_t clock_error_ns;    /* error bound of that pair */
+	uint64_t clock_error_ns;    /* error bound for that pair */
 	const char *command;        /* recorded command, for the environment block; may be NULL */
 };
 
@@ -198,9 +198,9 @@ int wm_writer_kernel_format(struct wm_trace_writer *w, const char *system, const
 int wm_writer_kernel_formats(struct wm_trace_writer *w);
 
 /*
- * Writes the kernel's symbols, as lines of /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs no
- * writer, so another process may call it; wm_writer_kernel_adopt() then adds the size of the file
- * to the writer's totals.
+ * Writes the kernel's symbols, in the format of /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs
+ * no writer, so another process may call it; wm_writer_kernel_adopt() then adds the size of the
+ * file to the writer's totals.
  */
 int wm_writer_kernel_symbols(const char *dir, const char *text, size_t bytes);
 void wm_writer_kernel_adopt(struct wm_trace_writer *w);

@@ -130,7 +130,7 @@ void wm_stream_class_unplace(struct wm_producer *p); /* the producer has a new i
 void wm_stream_class_forget(struct wm_producer *p);  /* the producer is being removed */
 
 /*
- * Finds or creates a lane for a packet that begins at `begin`; -EMLINK when the limit of lanes is
+ * Finds or creates a lane for a packet that begins at `begin`; -EMLINK when the lane limit is
  * reached.
  */
 int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, uint64_t begin,

@@ -311,7 +311,7 @@ static bool ctf_names_may_give(const struct wm_cx_build *b, const struct wm_meta
 	       (kind == WM_TYPE_BOOL && n->type->kind == WM_TYPE_OPTIONAL);
 }
 
-/* --- options of CTF 1.8: names of labels select them; for CTF 2 these become ranges ---------- */
+/* --- CTF 1.8 options: selected by label names, which become ranges in CTF 2 ------------------ */
 
 struct want {
 	struct wm_ctf_range range;
@@ -408,7 +408,8 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 	return err;
 }
 
-/* --- options of CTF 2 for CTF 1.8: labels with their ranges become their names ---------------- */
+/* --- CTF 2 options in CTF 1.8: named after the labels that have their ranges -------------------
+ */
 
 #define COMPARED_MAX (1u << 20) /* pairs of an option and a label; beyond this, a tag is added */
 

@@ -17,7 +17,7 @@
 #include "trace/reader.h"
 #include "view/writer.h"
 
-/* maximum names with numbers; any more are written in full */
+/* maximum number of names with numbers; any more are written in full */
 #define WM_PERFETTO_NAMES_MAX (1u << 16)
 #define WM_PERFETTO_RECENT    256u
 

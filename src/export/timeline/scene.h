@@ -46,7 +46,7 @@ struct wm_scene_point {
 	const char *title, *category;
 	const struct wm_event *event; /* may be NULL: see `values` */
 	uint32_t trace;
-	const char *values; /* values of an unended begin event, encoded earlier; or NULL */
+	const char *values; /* encoded values of a begin event without an end; or NULL */
 	size_t bytes;
 };
 

@@ -12,7 +12,7 @@
 
 #include "export/kernel_int.h"
 
-#define LABELS_MAX 64u /* maximum labels in a print form */
+#define LABELS_MAX 64u /* maximum number of labels in a print form */
 #define COMMON_END 8u
 #define FIELDS_MAX (WM_KFORMAT_FIELDS_MAX - 4)
 #define PREFIX_MAX 256u

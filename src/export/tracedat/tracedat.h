@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tracedat.h - writes trace.dat, version 7, for trace-cmd and KernelShark. Kernel records are
- * copied unchanged (trace.dat, tracepoints of perf.data) or recreated from the kernel's formats
+ * copied unchanged (trace.dat, tracepoints from perf.data) or recreated from the kernel's formats
  * (waymark recordings); all other events get formats created here.
  */
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_H

@@ -22,9 +22,9 @@
 #include "export/loss_int.h"
 #include "read/tracedat.h"
 
-#define WM_TDX_CPUS_MAX    4096u  /* maximum CPUs of all buffers: each has pages in memory */
+#define WM_TDX_CPUS_MAX    4096u  /* limit on CPUs of all buffers: each has pages in memory */
 #define WM_TDX_CHUNK_PAGES 10u    /* pages compressed together, the same as in trace-cmd */
-#define WM_TDX_NAMES_MAX   65536u /* maximum thread names */
+#define WM_TDX_NAMES_MAX   65536u /* maximum number of thread names */
 
 /* --- ring.c --------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include "read/ctf/plan.h"
 
 #define WM_CTF_SLACK     16u         /* bytes after a window that may be read */
-#define WM_CTF_ITEMS_MAX (1u << 21)  /* maximum items per event */
-#define WM_CTF_EMPTY_MAX 65536u      /* maximum zero-size elements per packet */
+#define WM_CTF_ITEMS_MAX (1u << 21)  /* maximum number of items per event */
+#define WM_CTF_EMPTY_MAX 65536u      /* maximum number of zero-size elements per packet */
 #define WM_CTF_WIDE_MAX  (64u << 20) /* maximum bytes of converted strings per batch */
 
 enum wm_ctf_status {

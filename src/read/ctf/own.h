@@ -22,7 +22,7 @@ struct wm_ctf_thread {
 	int64_t ns;
 	int32_t tid, pid;
 	int32_t parent; /* for a fork: the parent thread */
-	/* NULL: same as the parent's at that time; replaced before opening ends */
+	/* NULL: same as the parent's at that time; replaced before opening is complete */
 	const char *comm;
 	bool asked;
 };

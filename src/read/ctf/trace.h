@@ -14,12 +14,12 @@
 #include "read/ctf/decode.h"
 #include "read/ctf/own.h"
 
-#define WM_CTF_FOLDERS_MAX 65536u      /* maximum CTF traces below a path */
+#define WM_CTF_FOLDERS_MAX 65536u      /* maximum number of CTF traces below a path */
 #define WM_CTF_TREE_DEPTH  8u          /* maximum depth of nested folders */
-#define WM_CTF_NAMES_MAX   1048576u    /* maximum files and folders below a path */
+#define WM_CTF_NAMES_MAX   1048576u    /* maximum number of files and folders below a path */
 #define WM_CTF_HEAD_FIRST  4096u       /* bytes of a packet first read to decode its frame */
 #define WM_CTF_HEAD_MAX    (1u << 20)  /* maximum bytes read for that */
-#define WM_CTF_HOLES_MAX   1024u       /* maximum damaged ranges between the packets of a file */
+#define WM_CTF_HOLES_MAX   1024u       /* maximum number of damaged ranges between packets */
 #define WM_CTF_EVENT_MAX   (16u << 20) /* maximum size of an event */
 
 /* Known bugs in the packets of some tracers. */

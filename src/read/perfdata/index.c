@@ -35,7 +35,7 @@ struct indexing {
 	int64_t before;          /* last time in this packet */
 	bool has_rounds;         /* perf ends everything it writes with a FINISHED_ROUND */
 	bool in_round;           /* there were records after the last round's end */
-	/* perf inject added a build-id in this round: it removes the ends of rounds */
+	/* perf inject, which drops the ends of rounds, added a build-id in this round */
 	bool injected;
 };
 
@@ -193,7 +193,7 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	return err ? err : index_contents(x, w, time);
 }
 
-/* Adds a count of perf stat; its time is in a later record. */
+/* Adds a count from perf stat; its time is in a later record. */
 static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 {
 	struct wm_packet *p = &x->packet;

@@ -156,7 +156,7 @@ static const char *layout_behind(const char *l)
 	return l;
 }
 
-/* Skips the layout between `l` and `end`; each iteration of a loop takes bytes, or fails. */
+/* Skips the layout between `l` and `end`; each iteration of a loop consumes bytes, or fails. */
 static void skip_layout(const struct wm_pd *pd, const char *l, const char *end,
 			struct wm_pd_bytes *b)
 {

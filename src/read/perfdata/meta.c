@@ -109,7 +109,7 @@ static uint32_t nr_fields(const struct meta *m)
 	return n;
 }
 
-/* Makes "perf:mmap2" from "MMAP2". */
+/* Builds "perf:mmap2" from "MMAP2". */
 static char *perfdata_meta_name_of(struct wm_trace *t, uint32_t kind)
 {
 	char name[40];

@@ -217,7 +217,7 @@ static int perfdata_read_all(struct wm_pd *pd, struct wm_diag *diag)
 	return err;
 }
 
-/* --- a copy of the kernel, of perf record --kcore ------------------------------------------- */
+/* --- a copy of the kernel, from perf record --kcore ------------------------------------------- */
 
 /*
  * Opens the file with the kernel's symbols. Returns a descriptor or -errno; -ENOENT: the trace has

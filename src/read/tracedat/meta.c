@@ -6,7 +6,7 @@
 
 #include "read/tracedat/tracedat_int.h"
 
-#define EVENTS_MAX  65536u /* maximum formats in a file */
+#define EVENTS_MAX  65536u /* maximum number of formats in a file */
 #define SYSTEMS_MAX 4096u
 
 static int expect_word(struct wm_td *td, struct wm_td_in *in, const char *word,

@@ -25,7 +25,7 @@
 #define WM_TD_SECTION_HEAD 16u
 #define WM_TD_CHUNK_MAX    (64u << 20) /* maximum size of a chunk of pages, decompressed */
 #define WM_TD_BUFFERS_MAX  1024u
-#define WM_TD_CPUS_MAX     65536u /* maximum CPUs of all buffers together */
+#define WM_TD_CPUS_MAX     65536u /* maximum number of CPUs of all buffers together */
 #define WM_TD_STRING_MAX   4096u
 #define WM_TD_PACKET_PAGES 16u
 #define WM_TD_KEPT_MAX     (1u << 20) /* maximum size of a stored option */

@@ -10,7 +10,7 @@
 #define SECTION_BUFFER  3u
 #define SECTION_STRINGS 15u
 
-#define CHAIN_MAX   4096u /* maximum option sections */
+#define CHAIN_MAX   4096u /* maximum number of option sections */
 #define OPTIONS_MAX 65536u
 
 struct chain {
