@@ -34,6 +34,7 @@ teardown() {
 	[ -z "${pid-}" ] || kill -9 "$pid" 2>/dev/null || true
 	perf probe -q -d "$group:*" 2>/dev/null || true
 	[ -z "${sdt-}" ] || perf probe -q -d "$sdt" 2>/dev/null || true
+	[ -z "${alone-}" ] || flock -u "$alone"
 }
 
 # Waits until a shell condition is true.
@@ -41,12 +42,15 @@ await() {
 	until_true eval "$1"
 }
 
-# Adds all places of a program's probes to perf, as PROVIDER:NAME; their names are stored in $sdt.
+# Adds all places of a program's probes to perf, as PROVIDER:NAME; their names are stored in $sdt. The
+# names are the same for everybody, so another run of this test must end first.
 perf_adds() { # PROGRAM PROVIDER NAME...
 	local program=$1 provider=$2 name
 	shift 2
-	sdt="sdt_$provider:*"
+	exec {alone}<"$TRACEFS/uprobe_events"
+	flock "$alone"
 	perf probe -l 2>/dev/null | grep -q "sdt_$provider:" && skip "somebody else has probes sdt_$provider"
+	sdt="sdt_$provider:*"
 	perf --buildid-dir "$PWD/ids" buildid-cache --add "$program"
 	for name; do
 		perf --buildid-dir "$PWD/ids" probe -q "sdt_$provider:$name"
