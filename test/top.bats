@@ -197,10 +197,13 @@ wait_for() {
 	wait_for 'halve or double'
 	$tmux send-keys x p
 	wait_for 'PAUSED'
-	# Opens the calls of the first row that has any, from main downwards.
+	# Opens the calls of the first row that has any, from main downwards. The help that a second key
+	# shows tells that the first was handled.
 	for ((row = 0; row < 6; row++)); do
-		$tmux send-keys Enter
-		sleep 0.1
+		$tmux send-keys Enter h
+		wait_for 'halve or double'
+		$tmux send-keys x
+		wait_for 'q quit'
 		! $tmux capture-pane -p | grep -qE '^ +[0-9]+\.[0-9]+% large' || break
 		$tmux send-keys Down
 	done
