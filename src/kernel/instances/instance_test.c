@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates, fills, reads and removes an instance of the real tracefs. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -146,24 +148,45 @@ static void rings_have_the_size_that_was_chosen(void **state)
 	assert_true(kib >= 1024 && kib <= 1024 + 64);
 }
 
+/* Counts the instances of a process. Other recorders may sweep at the same time. */
+static unsigned instances_of(const struct world *w, pid_t pid)
+{
+	int fd = wm_instance_open_parent(w->fs, NULL);
+	DIR *dir = fdopendir(fd);
+	const struct dirent *d;
+	unsigned count = 0;
+	char prefix[32];
+
+	assert_non_null(dir);
+	(void)snprintf(prefix, sizeof(prefix), "waymark-%d-", (int)pid);
+	while ((d = readdir(dir)))
+		count += !strncmp(d->d_name, prefix, strlen(prefix));
+	closedir(dir);
+	return count;
+}
+
 static void what_a_killed_recorder_left_is_swept(void **state)
 {
 	struct world *w = *state;
 	const struct wm_instance_options o = {.clock = WM_CLOCK_MONOTONIC};
 	struct wm_instance *other;
+	int status;
 	pid_t pid;
 
 	(void)instance_of(state);
 	pid = fork();
 	if (pid == 0) {
-		if (wm_instance_create(w->fs, &o, &other, NULL) < 0)
+		if (wm_instance_create(w->fs, &o, &other, NULL) < 0 ||
+		    instances_of(w, getpid()) != 1)
 			_exit(1);
 		kill(getpid(), SIGKILL);
 	}
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(wm_instance_sweep(w->fs), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	(void)wm_instance_sweep(w->fs);
+	assert_int_equal(instances_of(w, pid), 0);
 	/* This instance stays, because its lock is held. */
-	assert_int_equal(wm_instance_sweep(w->fs), 0);
+	assert_int_equal(instances_of(w, getpid()), 1);
 }
 
 int main(void)
