@@ -32,8 +32,7 @@
 #define NR_KINDS_MIN 200u
 #define PAGE_BYTES   65536u
 #define RECORD_MAX   8192u
-#define DYNAMIC_MAX  5u /* maximum number of elements of a dynamic array, and letters of a string  \
-			 */
+#define DYNAMIC_MAX  5u /* maximum elements of a dynamic array, and letters of a string */
 
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 

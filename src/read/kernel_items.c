@@ -5,8 +5,7 @@
 
 #include "read/kernel_items_int.h"
 
-#define ELEMENTS_MAX 65536u /* maximum number of elements of an array, whatever the record claims  \
-			     */
+#define ELEMENTS_MAX 65536u /* limit on elements of an array, whatever the record claims */
 
 static const struct wm_type word = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
