@@ -16,8 +16,7 @@
 struct wm_lane {
 	uint32_t trace;
 	bool chained;
-	/* Packets that begin later never end earlier, so their ends can be searched by bisection.
-	 */
+	/* Packets that begin later never end earlier, so ends can be searched by bisection. */
 	bool ends_rise;
 	uint64_t first, end; /* indices into `order`, else into trace->packets */
 	uint64_t *order;     /* sorted packet indices; NULL: already in order */

@@ -50,7 +50,9 @@ static void indent(struct wm_text *t, uint32_t depth)
 
 /* --- types ------------------------------------------------------------------------------ */
 
-/* `attributes`: further TSDL attributes, or ""; each has a space before and a semicolon after it.
+/*
+ * `attributes`: further TSDL attributes, or ""; each is preceded by a space and followed by a
+ * semicolon.
  */
 static void metadata_tsdl_integer(struct wm_text *t, uint32_t bits, bool is_signed, uint8_t look,
 				  const char *attributes, const char *clock)

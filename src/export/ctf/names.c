@@ -408,8 +408,7 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_meta_field *n,
 	return err;
 }
 
-/* --- CTF 2 options in CTF 1.8: named after the labels that have their ranges -------------------
- */
+/* --- CTF 2 options in CTF 1.8: named after the labels that have their ranges ---------------- */
 
 #define COMPARED_MAX (1u << 20) /* pairs of an option and a label; beyond this, a tag is added */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* float.c - converts IEEE 754 floats that have no C type on all platforms to doubles; see decode.h.
- */
+/* float.c - converts IEEE 754 floats without a portable C type to doubles; see decode.h. */
 #include <string.h>
 
 #include "read/ctf/decode.h"

@@ -314,8 +314,7 @@ static bool parse_script_at(const char *line, const char *point, const char *end
 	return script_task(head.at, head.at + head.bytes, l);
 }
 
-/* Returns whether the line is a frame of a call chain: "	ffffffff81000000 f+0x1 (vmlinux)".
- */
+/* Returns whether the line is a call chain frame: "	ffffffff81000000 f+0x1 (vmlinux)". */
 static bool is_script_frame(const char *line, const struct wm_ft_text *whole)
 {
 	uint32_t n = 0;
