@@ -36,6 +36,12 @@ static void leave_kept(void *own)
 {
 }
 
+static int symbol_options_scope(void *own, uint32_t trace, const struct wm_event *e,
+				enum wm_event_mode mode, struct wm_place_scope *ret)
+{
+	return wm_places_scope(own, trace, e, mode, ret);
+}
+
 static int symbol_options_find(void *own, uint32_t trace, const struct wm_event *e,
 			       uint64_t address, enum wm_event_mode mode,
 			       struct wm_named_place *ret)
@@ -53,6 +59,7 @@ struct wm_view_places wm_asked_places(const struct wm_places_asked *asked)
 {
 	return (struct wm_view_places){.open = open_places,
 				       .close = asked->kept ? leave_kept : close_places,
+				       .scope = symbol_options_scope,
 				       .find = symbol_options_find,
 				       .callers = callers,
 				       .data = asked};

@@ -27,10 +27,8 @@ struct memory {
 };
 
 struct answer {
-	uint64_t address, version;
-	int32_t pid;
-	uint32_t trace;
-	uint8_t mode;
+	uint64_t address;
+	struct wm_place_scope scope;
 	bool known;
 	struct wm_named_place named;
 };
@@ -198,30 +196,41 @@ static struct wm_named_place lookup_name(struct wm_places *p, uint64_t address,
 	return n;
 }
 
-static bool is_answer(const struct answer *a, const struct answer *to)
+int wm_places_scope(struct wm_places *p, uint32_t trace, const struct wm_event *e,
+		    enum wm_event_mode mode, struct wm_place_scope *ret)
 {
-	return a->known && a->address == to->address && a->version == to->version &&
-	       a->pid == to->pid && a->mode == to->mode && a->trace == to->trace;
+	struct memory *m = &p->memories[trace];
+	int err = lookup_follow(m, e->ns);
+
+	if (err)
+		return err;
+	*ret = (struct wm_place_scope){.trace = trace, .mode = mode};
+	if (mode == WM_MODE_KERNEL) {
+		ret->version = wm_spaces_kernel_version(m->spaces);
+	} else {
+		ret->version = wm_spaces_version(m->spaces, e->pid);
+		ret->pid = e->pid;
+	}
+	return 0;
 }
 
 int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
 		   enum wm_event_mode mode, struct wm_named_place *ret)
 {
-	struct memory *m = &p->memories[trace];
-	int err = lookup_follow(m, e->ns);
-	struct answer question = {.address = address, .pid = e->pid, .trace = trace, .mode = mode};
-	struct answer *a = &p->answers[wm_mix(p->seed ^ address, (uint32_t)e->pid) & (ANSWERS - 1)];
+	struct wm_place_scope scope;
+	int err = wm_places_scope(p, trace, e, mode, &scope);
+	struct answer *a;
 	struct wm_place place;
 
 	if (err)
 		return err;
-	question.version = wm_spaces_version(m->spaces, e->pid);
-	if (!is_answer(a, &question)) {
-		bool mapped = wm_spaces_find(m->spaces, e->pid, address, mode, &place);
+	a = &p->answers[wm_mix(p->seed ^ address, (uint32_t)scope.pid) & (ANSWERS - 1)];
+	if (!a->known || a->address != address || !wm_place_scope_equal(&a->scope, &scope)) {
+		bool mapped =
+		    wm_spaces_find(p->memories[trace].spaces, e->pid, address, mode, &place);
 
-		*a = question;
+		*a = (struct answer){.address = address, .scope = scope, .known = true};
 		a->named = lookup_name(p, address, mapped ? &place : NULL);
-		a->known = true;
 	}
 	*ret = a->named;
 	return 0;

@@ -46,6 +46,28 @@ int wm_places_leave(struct wm_places *p);
 int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces);
 
 /*
+ * Where an address of an event is looked up. In equal scopes an address has the same names, so a
+ * caller can cache what it makes of them.
+ */
+struct wm_place_scope {
+	uint64_t version; /* changes with the mappings */
+	int32_t pid;      /* 0 for the kernel's addresses, which do not depend on the process */
+	uint32_t trace;
+	enum wm_event_mode mode;
+};
+
+static inline bool wm_place_scope_equal(const struct wm_place_scope *a,
+					const struct wm_place_scope *b)
+{
+	return a->version == b->version && a->pid == b->pid && a->trace == b->trace &&
+	       a->mode == b->mode;
+}
+
+/* Returns the scope of the event's addresses of a mode. Errors are those of wm_places_find(). */
+int wm_places_scope(struct wm_places *p, uint32_t trace, const struct wm_event *e,
+		    enum wm_event_mode mode, struct wm_place_scope *ret);
+
+/*
  * Finds the names of an address in the event. Returns 0, -ENOMEM, or the error of reading the
  * trace.
  */

@@ -367,6 +367,11 @@ uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid)
 	return (uint64_t)(p ? p->version : 0) << 32 | s->kernel->version;
 }
 
+uint64_t wm_spaces_kernel_version(const struct wm_spaces *s)
+{
+	return s->kernel->version;
+}
+
 uint64_t wm_spaces_nr_refused(const struct wm_spaces *s)
 {
 	return s->nr_refused;

@@ -61,6 +61,9 @@ bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_
  */
 uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid);
 
+/* The same for addresses of the kernel alone. */
+uint64_t wm_spaces_kernel_version(const struct wm_spaces *s);
+
 /* ---- called by the feed, and by other sources ----------------------------- */
 
 struct wm_mapping {

@@ -42,6 +42,8 @@ enum wm_view_format {
 struct wm_view_places {
 	void *(*open)(const void *data); /* NULL: out of memory */
 	void (*close)(void *own);
+	int (*scope)(void *own, uint32_t trace, const struct wm_event *e, enum wm_event_mode mode,
+		     struct wm_place_scope *ret);
 	int (*find)(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
 		    enum wm_event_mode mode, struct wm_named_place *ret);
 	int (*callers)(void *own, uint32_t trace, const struct wm_event *e,

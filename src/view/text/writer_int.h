@@ -128,8 +128,15 @@ bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struc
 /* Like wm_view_put_print(), but appends to a struct wm_text; the type must have a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
-/* Frees the address lookup of a page (writer_perf.c); accepts NULL. */
+/* Frees the address lookup of a page; accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);
+
+/* Write a sample's call chain, a line for each frame, or its only address, in perf's style. */
+void wm_view_put_chain(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e, const struct wm_item *chain);
+/* Leaves the address unconverted: perf shows offsets in files only in call chains. */
+void wm_view_put_address(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+			 const struct wm_event *e, uint64_t address);
 
 /* Writes the first line of CSV, the names of the columns. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);

@@ -380,12 +380,20 @@ static void *open_places(const void *data)
 	return malloc(1);
 }
 
+static int scope_of(void *own, uint32_t trace, const struct wm_event *e, enum wm_event_mode mode,
+		    struct wm_place_scope *ret)
+{
+	*ret = (struct wm_place_scope){.pid = e->pid, .trace = trace, .mode = mode};
+	return 0;
+}
+
 static int find_place(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
 		      enum wm_event_mode mode, struct wm_named_place *ret)
 {
 	assert_int_equal(mode, address >> 63 ? WM_MODE_KERNEL : WM_MODE_USER);
 	if (address == 0x401234)
-		*ret = (struct wm_named_place){0x1234, "main", 0x1c, "/bin/a\nb"};
+		*ret = (struct wm_named_place){0x1234, e->pid == 7 ? "seven" : "main", 0x1c,
+					       "/bin/a\nb"};
 	return 0;
 }
 
@@ -395,8 +403,11 @@ static int find_callers(void *own, uint32_t trace, const struct wm_event *e,
 	return 0;
 }
 
-static const struct wm_view_places places = {
-    .open = open_places, .close = free, .find = find_place, .callers = find_callers};
+static const struct wm_view_places places = {.open = open_places,
+					     .close = free,
+					     .scope = scope_of,
+					     .find = find_place,
+					     .callers = find_callers};
 
 /* A line of perf's format, written twice: the second time from the page's cache. */
 static void expect_perf(struct world *w, bool with_places, const char *line)
@@ -497,6 +508,42 @@ static void test_perf_chain(void **unused)
 	l[2].u = (uint64_t)-5; /* neither a marker nor an address: perf omits such a chain */
 	expect_perf(&w, true, "sh      43    12.000345:          0 app:query: \n\n");
 	w.trace->ops = &ops;
+	done(&w);
+}
+
+/* A place is cached for one process, and its address as it is in the file. */
+static void test_perf_place_of_process(void **unused)
+{
+	static const struct wm_view_options o = {.format = WM_VIEW_PERF, .places = &places};
+	static const int32_t pids[] = {6, 6, 7, 6};
+	struct wm_view_page page;
+	struct wm_view *v;
+	struct world w;
+
+	setup(&w);
+	w.event.mode = WM_MODE_USER;
+	w.event.ns = WM_TIME_NONE;
+	w.event.tid = 5;
+	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
+	w.event.items = w.items;
+	w.event.type = &w.type;
+	w.event.stream = &w.stream;
+	v = wm_view_create(&w.trace, 1, &o);
+	wm_view_page_init(&page, false);
+	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+		w.event.pid = pids[i];
+		wm_view_event_line(v, &page, 0, &w.event);
+	}
+	assert_false(page.text.failed);
+	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+		char *line = strtok(i ? NULL : page.text.data, "\n");
+
+		assert_non_null(strstr(line, pids[i] == 7
+						 ? "          401234 seven+0x1c (/bin/a\\nb)"
+						 : "          401234 main+0x1c (/bin/a\\nb)"));
+	}
+	wm_view_page_done(&page);
+	wm_view_destroy(v);
 	done(&w);
 }
 
@@ -745,6 +792,7 @@ int main(void)
 	    cmocka_unit_test(test_json),
 	    cmocka_unit_test(test_csv),
 	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_perf_place_of_process),
 	    cmocka_unit_test(test_joints),
 	    cmocka_unit_test(test_loss),
 	    cmocka_unit_test(test_long_values),
