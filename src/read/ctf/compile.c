@@ -587,6 +587,9 @@ static void compile_optional(struct wm_ctf_compiler *c, const struct field *f)
 	inner.node = inner_node(c, f);
 	if (inner.node)
 		compile_field(c, &inner);
+	f->node->parts = f->node->inner;
+	f->node->nr_parts = f->node->parts != NULL;
+	f->node->perhaps = begin;
 	f->node->inner = NULL;
 	wm_ctf_end_run(c);
 	wm_ctf_op_at(c, begin)->at = c->nr_ops;

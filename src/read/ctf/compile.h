@@ -17,9 +17,14 @@ struct wm_ctf_node {
 	const struct wm_ctf_type *type;
 	/* the operation that decodes a number; UINT32_MAX for other types */
 	uint32_t op;
-	/* STRUCT, VARIANT: members or options compiled, including the one being compiled */
+	/*
+	 * STRUCT, VARIANT: members or options compiled, including the one being compiled; OPTIONAL:
+	 * 1 when its value is compiled
+	 */
 	uint32_t nr_parts;
-	struct wm_ctf_node *parts; /* STRUCT, VARIANT: its members or options */
+	struct wm_ctf_node
+	    *parts;       /* STRUCT, VARIANT: its members or options; OPTIONAL: its value */
+	uint32_t perhaps; /* OPTIONAL: its operation */
 	/* list, variant, optional: the node currently compiled inside it */
 	struct wm_ctf_node *inner;
 };

@@ -14,6 +14,8 @@
 
 #define NONE UINT32_MAX
 
+#define OPTIONALS_MAX 8u /* in one path */
+
 #define MERGED_MAX 256u /* each merge visits all operations */
 
 /* --- the field that a reference names ------------------------------------------------- */
@@ -33,13 +35,17 @@ static struct wm_ctf_node *compile_ref_part(const struct wm_ctf_node *n, const c
 /*
  * The fields that a reference names. There are several when its path goes through a variant that
  * was decoded before: one for each option; the value is that of the chosen option.
+ * When it goes through an optional that was decoded before, that must have a value.
  */
 struct targets {
 	struct wm_ctf_compiler *c;
 	const struct wm_ctf_type *owner;
 	const struct wm_ctf_node *first;
 	uint32_t nr;
-	bool is_bad; /* an option has no such field, or an unsuitable one */
+	uint32_t perhaps[OPTIONALS_MAX]; /* the operations of these optionals */
+	uint32_t nr_perhaps;
+	bool in_variant; /* the path is in a variant that was decoded before */
+	bool is_bad;     /* an option has no such field, or an unsuitable one */
 };
 
 static bool compile_ref_may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
@@ -93,8 +99,23 @@ static void take_target(struct targets *t, const struct wm_ctf_node *n)
 }
 
 /*
+ * An optional in an option of a variant has no value when another option was chosen, and then needs
+ * none: such paths are refused.
+ */
+static const struct wm_ctf_node *take_optional(struct targets *t, const struct wm_ctf_node *n)
+{
+	if (t->in_variant || t->nr_perhaps == OPTIONALS_MAX) {
+		t->is_bad = true;
+		return NULL;
+	}
+	t->perhaps[t->nr_perhaps++] = n->perhaps;
+	return n->parts;
+}
+
+/*
  * Descends by names. In a list, a variant or an optional that is still being compiled, continues
- * with the node inside it; in a complete variant, with every option.
+ * with the node inside it; in a complete variant, with every option; in a complete optional, with
+ * its value.
  */
 static void compile_ref_descend(struct targets *t, const struct wm_ctf_node *n,
 				const char *const *names, uint32_t nr_names)
@@ -111,9 +132,12 @@ static void compile_ref_descend(struct targets *t, const struct wm_ctf_node *n,
 		} else if (n->op == NONE && n->inner) {
 			n = n->inner;
 		} else if (n->type->kind == WM_CTF_VARIANT && n->nr_parts == n->type->nr_members) {
+			t->in_variant = true;
 			for (uint32_t i = 0; i < n->nr_parts; i++)
 				compile_ref_descend(t, &n->parts[i], names, nr_names);
 			return;
+		} else if (n->type->kind == WM_CTF_OPTIONAL && n->nr_parts) {
+			n = take_optional(t, n);
 		} else {
 			break;
 		}
@@ -141,6 +165,44 @@ static void compile_ref_outwards(struct targets *t, const struct wm_ctf_ref *ref
 	}
 }
 
+/*
+ * Emits an operation that fails when the optional has no value: a variant that is not shown, and
+ * has this optional's tag and the following operation as its only option.
+ */
+static void require_value(struct wm_ctf_compiler *c, uint32_t perhaps)
+{
+	struct wm_ctf_choice *choice = wm_arena_get(&c->m->arena, sizeof(*choice));
+	const struct wm_ctf_choice *from = wm_ctf_op_at(c, perhaps)->choice;
+	struct wm_ctf_op *op;
+
+	if (c->err)
+		return;
+	c->nr_steps += from->nr_ranges;
+	if (c->nr_steps > WM_CTF_WALK_MAX) {
+		(void)wm_ctf_compile_fail(c, NULL, -E2BIG, "too many references into optionals");
+		return;
+	}
+	if (choice) {
+		*choice = *from;
+		choice->ranges =
+		    wm_arena_array(&c->m->arena, from->nr_ranges + 1, sizeof(*choice->ranges));
+	}
+	if (!choice || !choice->ranges) {
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
+		return;
+	}
+	wm_ctf_end_run(c);
+	op = wm_ctf_emit(c, WM_CTF_OP_CHOOSE, wm_ctf_op_at(c, perhaps)->member);
+	op->flags |= WM_CTF_FLAG_HIDDEN;
+	op->slot = wm_ctf_op_at(c, perhaps)->slot;
+	op->n = 1;
+	op->choice = choice;
+	for (uint32_t i = 0; i < from->nr_ranges; i++) {
+		choice->ranges[i] = from->ranges[i];
+		choice->ranges[i].at = c->nr_ops;
+	}
+}
+
 uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type *owner,
 			    const struct wm_ctf_type **ret_type)
 {
@@ -149,6 +211,7 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	enum wm_ctf_scope scope;
 	uint32_t used = wm_ctf_ref_scope(ref, &scope);
 	struct wm_ctf_op *op;
+	uint16_t slot;
 
 	if (c->err)
 		return 0;
@@ -177,8 +240,11 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	}
 	if (c->max_slots < c->nr_slots)
 		c->max_slots = c->nr_slots;
+	slot = op->slot;
+	for (uint32_t i = 0; i < t.nr_perhaps; i++)
+		require_value(c, t.perhaps[i]);
 	*ret_type = t.first->type;
-	return c->err ? 0 : op->slot;
+	return c->err ? 0 : slot;
 }
 
 /* --- options by value ------------------------------------------------------------------- */

@@ -19,6 +19,8 @@
 #define VARIANT(location, options) "{\"type\":\"variant\"," location ",\"options\":[" options "]}"
 #define OPTION(range, class)       "{\"selector-field-ranges\":[[" range "]],\"field-class\":" class "}"
 #define OPTIONAL(location, class)  "{\"type\":\"optional\"," location ",\"field-class\":" class "}"
+#define RANGED(p)                  PATH("selector", p) ",\"selector-field-ranges\":[[1,9]]"
+#define FROM2(p)                   FROM("selector", p) ",\"selector-field-ranges\":[[1,9]]"
 #define LIST(location)                                                                             \
 	"{\"type\":\"dynamic-length-array\"," location ",\"element-field-class\":" UINT8 "}"
 
@@ -91,6 +93,37 @@ static const struct decode_case cases[] = {
 			  "1,1", INT2("signed-integer", 8, "little",
 				      "")))) "," M("w", VARIANT(PATH("selector", "\"v\""),
 								OPTION("0,9", UINT8)))),
+     BYTES(0), "refused: 'v' (a length or tag) does not refer to an earlier integer field"},
+    /* A length in an optional, whose value may be missing only when no length is needed. */
+    {CTF2(M("s", UINT8) "," M("o", OPTIONAL(RANGED("\"s\""), STRUCT(M("n", UINT8)))) "," M(
+	 "l", OPTIONAL(RANGED("\"s\""), LIST(FROM("length", "\"o\",\"n\""))))),
+     BYTES(1, 2, 8, 9, 0, 1, 1, 7),
+     "s=1 o=((n=2)) l=((8 9))\ns=0 o=() l=()\ns=1 o=((n=1)) l=((7))\n"},
+    {CTF2(M("s", UINT8) "," M("o", OPTIONAL(RANGED("\"s\""), UINT8)) "," M(
+	 "l", LIST(PATH("length", "\"o\"")))),
+     BYTES(1, 2, 8, 9, 0, 5),
+     "s=1 o=(2) l=(8 9)\nstream+4: an event: 'o' has no value, but another field needs one\n"},
+    /* Optionals in each other; the tag of a variant. */
+    {CTF2(M("s", UINT8) "," M("t", UINT8) "," M(
+	 "o",
+	 OPTIONAL(
+	     RANGED("\"s\""),
+	     STRUCT(M("p",
+		      OPTIONAL(FROM2("\"t\""),
+			       STRUCT(M("n", UINT8))))))) "," M("v",
+								VARIANT(
+								    FROM("selector",
+									 "\"o\",\"p\",\"n\""),
+								    OPTION("0,0", UINT8) "," OPTION(
+									"1,1", UINT16)))),
+     BYTES(1, 1, 1, 2, 0, 1, 1, 0, 9, 1, 0, 0),
+     "s=1 t=1 o=((p=((n=1)))) v=1:(=2)\ns=1 t=1 o=((p=((n=0)))) v=0:(=9)\n"
+     "stream+9: an event: 'p' has no value, but another field needs one\n"},
+    /* In an option of a variant, another option may have been chosen. */
+    {CTF2(M("s", UINT8) "," M(
+	 "v", VARIANT(PATH("selector", "\"s\""),
+		      OPTION("0,0", OPTIONAL(RANGED("\"s\""), UINT8)) "," OPTION(
+			  "1,1", UINT8))) "," M("l", LIST(PATH("length", "\"v\"")))),
      BYTES(0), "refused: 'v' (a length or tag) does not refer to an earlier integer field"},
     /* Nulls after names, and the structures they lead back to. */
     {CTF2(M("n", UINT8) "," M("a", STRUCT(M("b", STRUCT(M("x", UINT8))))) "," M(

@@ -236,7 +236,9 @@ list_ends:
 WM_CTF_OP_CHOOSE:
 	chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
 	if (!chosen)
-		return bad(d, op, "has a tag that chooses none of its options");
+		return bad(d, op,
+			   op->n ? "has no value, but another field needs one"
+				 : "has a tag that chooses none of its options");
 	if (SHOWN) {
 		ROOM(1);
 		d->open[s.nr_open++] = s.n;

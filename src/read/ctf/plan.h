@@ -88,9 +88,13 @@ enum wm_ctf_code {
 	WM_CTF_OP_WHOLE, /* skips to a multiple of 1 << shift bits, at least a byte */
 	WM_CTF_OP_OPEN,  /* a structure of `n` members; CLOSE ends it */
 	WM_CTF_OP_CLOSE,
-	WM_CTF_OP_LOOP,    /* a list; elements have at least `bits` bits; its NEXT is at `at` */
-	WM_CTF_OP_NEXT,    /* ends an element: jumps back to `at`, or ends the list */
-	WM_CTF_OP_CHOOSE,  /* a variant: jumps to the option chosen by `slot`; CLOSE ends it */
+	WM_CTF_OP_LOOP, /* a list; elements have at least `bits` bits; its NEXT is at `at` */
+	WM_CTF_OP_NEXT, /* ends an element: jumps back to `at`, or ends the list */
+	/*
+	 * a variant: jumps to the option chosen by `slot`; CLOSE ends it. With `n`, a hidden one:
+	 * the value that an optional must have
+	 */
+	WM_CTF_OP_CHOOSE,
 	WM_CTF_OP_PERHAPS, /* an optional: if `slot` excludes it, jumps to `at`; CLOSE ends it */
 	WM_CTF_OP_JUMP,
 	WM_CTF_OP_NR
