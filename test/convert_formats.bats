@@ -266,6 +266,20 @@ script() { # FILE: prints perf script's output
 	done
 }
 
+@test "the mark that ends the features of a pipe does not become a feature of perf.data" {
+	perf record -N -q -e cpu-clock -o - true 2>/dev/null >pipe.data || true
+	[ -s pipe.data ] || skip "perf may not record here"
+	convert perf.data pipe.data out.data
+	python3 - <<-'END'
+	import struct
+	data = open("out.data", "rb").read()
+	at, size = struct.unpack_from("<QQ", data, 40)
+	features = [i for i in range(256) if data[72 + i // 8] >> i % 8 & 1]
+	sizes = [struct.unpack_from("<QQ", data, at + size + 16 * n)[1] for n in range(len(features))]
+	assert len(features) > 5 and 0 not in sizes, list(zip(features, sizes))
+	END
+}
+
 @test "build-ids that the kernel promised because of another recorder are not read or copied" {
 	perf_record -N -q -e cpu-clock -F 2000 -g -o true.data ls -lR /usr/share/doc >/dev/null 2>err ||
 		skip "perf may not record here: $(head -1 err)"

@@ -87,7 +87,8 @@ static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *
 	int err;
 
 	(void)diag;
-	if (b->failed || feature >= WM_PD_NR_FEATURES)
+	/* An empty one ends the features: it has the first number that the writer does not know. */
+	if (b->failed || feature >= WM_PD_NR_FEATURES || b->at == b->end)
 		return 0;
 	err = wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
 	return err < 0 ? err : 0; /* wm_pd_own_check() reports a record that ends too early */
