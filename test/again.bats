@@ -66,7 +66,7 @@ setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 	mkfifo orders
-	nr=0
+	: >orders_sent
 	"$W/app" <orders >out 3>&- &
 	app=$!
 	exec 7>orders
@@ -79,10 +79,14 @@ teardown() {
 	kill -9 "$app" ${tool:+"$tool"} 2>/dev/null || true
 }
 
+# Sends an order. They are counted in a file, because recorded() runs in a subshell.
+order() { # KIND
+	echo "$1" | tee -a orders_sent >&7
+}
+
 ten() { # KIND
-	echo "$1" >&7
-	nr=$((nr + 1))
-	until_true grep -qx "did $nr" out
+	order "$1"
+	until_true grep -qx "did $(wc -l <orders_sent)" out
 }
 
 # The runtime's agent ends with the last recorder. While it runs, a process joins without a message.
@@ -116,8 +120,7 @@ recorded() {
 @test "a word that a tool writes after the process has joined costs no event" {
 	start t
 	ten e
-	echo w >&7
-	nr=$((nr + 1))
+	order w
 	ten e
 	ten m
 	kill -INT "$tool"
@@ -137,8 +140,8 @@ recorded() {
 @test "a stopped process survives that recorders come and go" {
 	start one
 	ten e
-	waymark record -q -o two -p "$app" -- sh -c 'echo e >&7; until grep -qx "did 2" out; do sleep 0.05; done' 3>&-
-	nr=$((nr + 1))
+	waymark record -q -o two -p "$app" -- \
+		sh -c 'echo e | tee -a orders_sent >&7; until grep -qx "did 2" out; do sleep 0.05; done' 3>&-
 	kill -STOP "$app"
 	waymark record -q -o three -p "$app" -- true 3>&- 7>&-
 	kill -CONT "$app"
