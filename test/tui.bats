@@ -181,7 +181,8 @@ for c in main["calls"]:
 	keys Left Left Left
 	wait_for '^\+ .*\[\.\] main'
 	keys E
-	[ "$(wait_for '^- .*\[\.\] main' && screen | grep -c '%  large')" -ge 1 ]
+	wait_for '^- .*\[\.\] main'
+	wait_for '%  large'
 	keys C
 	wait_for '^\+ .*\[\.\] main'
 	! screen | grep -q '%  large' || false
