@@ -49,7 +49,7 @@ make_program() {
 	perf_record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
 	perf_record -N -q -e cpu-clock -F 4000 -o flat.data ./busy
 	cp busy busy$$
-	perf_record -N -q -a -e cpu-clock -F 2000 -g -o all.data ./busy$$
+	perf_record -N -q -m 16M -a -e cpu-clock -F 2000 -g -o all.data ./busy$$
 	perf_record -N -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
 	perf_record -N -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
 	perf_record -N -q -e page-faults -c 1 -g --user-callchains -o half.data python3 -c 'import json, re'
