@@ -31,8 +31,8 @@ void wm_probe_variables_close(struct wm_probe_variables *p); /* accepts NULL */
 /*
  * Calls fn with each parameter and variable at the place of a uprobe, uretprobe, kprobe or
  * kretprobe, in the order in which names are looked up. Returns 0; what fn returned, if not 0;
- * -EINVAL for other events; with a sentence -ENODATA: the file has no debug information, -ENOENT: it
- * has none about this place, or an error of reading the file.
+ * -EINVAL for other events; with a sentence -ENODATA: the file has no debug information, -ENOENT:
+ * it has none about this place, or an error of reading the file.
  */
 int wm_probe_variables_each(struct wm_probe_variables *p, const struct wm_event_def *def,
 			    int (*fn)(const struct wm_probe_variable *variable, void *data),
