@@ -61,6 +61,15 @@ int wm_sample_clockid(enum wm_clock_kind kind)
 	return kind == WM_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
 }
 
+bool wm_sample_has_switches(const struct wm_sample_event *events, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (events[i].system && !strcmp(events[i].system, "sched") &&
+		    !strcmp(events[i].name, "sched_switch"))
+			return true;
+	return false;
+}
+
 static int set_tasks_shape(struct wm_sample_source *s)
 {
 	const bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -84,7 +93,7 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 	if (!err)
 		err = wm_stream_kernel_create(s->writer, WM_KERNEL_TASKS, &tasks);
 	if (!err)
-		err = wm_task_records_declare(tasks);
+		err = wm_task_records_declare(tasks, wm_sample_has_switches(events, nr));
 	if (!err)
 		err = wm_cpu_packet_init(&s->samples, samples, WM_SAMPLE_BYTES_MAX);
 	if (!err)
@@ -318,6 +327,12 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 		return;
 	}
 	s->totals.more[WM_SAMPLE_MORE_THROTTLED] += r.header.type == WM_PERF_THROTTLE;
+	if (r.header.type == WM_PERF_SWITCH_CPU_WIDE)
+		r.header.type = WM_PERF_SWITCH;
+	/* The sample of sched_switch has the other direction, and the idle thread does not wait. */
+	if (r.header.type == WM_PERF_SWITCH &&
+	    (r.header.misc & WM_PERF_MISC_SWITCH_OUT || !r.id.tid))
+		return;
 	put_task(s, &r, no_earlier(clock, &p->last_task));
 }
 

@@ -35,6 +35,9 @@ enum {
  */
 int wm_sample_clockid(enum wm_clock_kind kind);
 
+/* Whether one of the events is sched:sched_switch. */
+bool wm_sample_has_switches(const struct wm_sample_event *events, size_t nr);
+
 /*
  * `clock` is that of the trace; its owner and each round add pairs to it. `events` and `clock` must
  * outlive the source.

@@ -69,6 +69,11 @@ static const struct kept {
       {AT(ksymbol.flags), 2},
       {AT(ksymbol.name), TEXT}},
      5},
+    {WM_PERF_SWITCH,
+     "switch",
+     "pid:i4;tid:i4;misc:x2",
+     {{AT(id.pid), 4}, {AT(id.tid), 4}, {AT(header.misc), 2}},
+     3},
     {WM_PERF_THROTTLE,
      "throttle",
      "id:u8;stream_id:u8",
@@ -93,12 +98,13 @@ static int task_record_declare(struct wm_kernel_stream *tasks, const struct kept
 	return err ? err : wm_stream_kernel_event(tasks, k->kind, class);
 }
 
-int wm_task_records_declare(struct wm_kernel_stream *tasks)
+int wm_task_records_declare(struct wm_kernel_stream *tasks, bool switches)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < NR_KEPT; i++)
-		err = task_record_declare(tasks, &kept[i]);
+		if (switches || kept[i].kind != WM_PERF_SWITCH)
+			err = task_record_declare(tasks, &kept[i]);
 	return err;
 }
 

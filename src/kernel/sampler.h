@@ -47,6 +47,12 @@ struct wm_sampler_plan {
 	const pid_t *tids;
 	size_t nr_tids;
 	bool alone;
+	/*
+	 * Also record when a thread runs again. Only the thread that stops is in the context of a
+	 * sched_switch, so samples of single threads do not tell it, nor do those of all threads
+	 * but the recorder's.
+	 */
+	bool switches;
 	const int *cpus; /* the CPUs to sample on */
 	size_t nr_cpus;
 	/* Sampling begins when the thread calls execve(2), else at wm_sampler_start() */

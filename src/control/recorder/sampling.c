@@ -207,6 +207,7 @@ static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_wh
 	    .cpus = s->cpus,
 	    .nr_cpus = s->nr_cpus,
 	    .alone = whom->alone,
+	    .switches = wm_sample_has_switches(s->events, s->nr_events),
 	    .on_exec = whom->on_exec,
 	    .buffer_bytes =
 		s->nr_events ? wm_instance_buffer_default() : TASKS_RING_BYTES * s->nr_cpus,

@@ -401,6 +401,13 @@ static void mmap2(struct wm_pdx *d, const struct wm_event *e)
 	export_sample_put_text(d, item(e, "filename"));
 }
 
+/* All of it is in the trailer. */
+static void export_sample_switch(struct wm_pdx *d, const struct wm_event *e)
+{
+	(void)d;
+	(void)e;
+}
+
 static const struct {
 	const char *name;
 	uint32_t kind;
@@ -410,12 +417,19 @@ static const struct {
     {"perf:fork", WM_PERF_FORK, task},
     {"perf:exit", WM_PERF_EXIT, task},
     {"perf:mmap2", WM_PERF_MMAP2, mmap2},
+    {"perf:switch", WM_PERF_SWITCH, export_sample_switch},
 };
 
-static void put_trailer(struct wm_pdx *d, const struct wm_event *e)
+static void put_trailer(struct wm_pdx *d, uint32_t kind, const struct wm_event *e)
 {
-	export_sample_put(d, (uint32_t)e->pid, 4);
-	export_sample_put(d, (uint32_t)e->tid, 4);
+	static const char *const ids[] = {"pid", "tid"};
+
+	if (kind == WM_PERF_SWITCH) {
+		export_sample_put_ids(d, e, ids, 2);
+	} else {
+		export_sample_put(d, (uint32_t)e->pid, 4);
+		export_sample_put(d, (uint32_t)e->tid, 4);
+	}
 	export_sample_put(d, export_sample_time_of(d, e), 8);
 	export_sample_put(d, (uint32_t)e->cpu, 4);
 	export_sample_put(d, 0, 4);
@@ -443,7 +457,7 @@ int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e)
 					 : (uint16_t)(misc & ~WM_PERF_MISC_MMAP_BUILD_ID);
 		export_sample_begin(d, tasks[i].kind, misc);
 		tasks[i].put(d, e);
-		put_trailer(d, e);
+		put_trailer(d, tasks[i].kind, e);
 		return export_sample_finish(d);
 	}
 	return 0;

@@ -166,6 +166,7 @@ static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct w
 
 	wm_sampler_tasks_attr(s->plan->clockid, &a);
 	a.mmap_data = wants_data(s->plan);
+	a.context_switch = s->plan->switches;
 	a.inherit = s->plan->nr_tids && !s->plan->alone;
 	a.disabled = s->plan->on_exec;
 	a.enable_on_exec = s->plan->on_exec;
