@@ -53,8 +53,13 @@ struct wm_analysis {
 	 */
 	int (*create)(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag);
 	int (*feed)(void *own, const struct wm_sight *s); /* 0 or -errno, which ends the pass */
-	int (*finish)(void *own, struct wm_result *r);    /* fills the result; 0 or -ENOMEM */
-	void (*destroy)(void *own);                       /* accepts NULL */
+	/*
+	 * Receives the events about threads within the time window that were not passed to feed(),
+	 * for analyses that follow threads. NULL: not needed. 0 or -errno.
+	 */
+	int (*told)(void *own, const struct wm_sight *s);
+	int (*finish)(void *own, struct wm_result *r); /* fills the result; 0 or -ENOMEM */
+	void (*destroy)(void *own);                    /* accepts NULL */
 
 	/*
 	 * Returns whether the events may be divided by time over several threads, and the parts

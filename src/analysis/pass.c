@@ -223,6 +223,17 @@ static int learn(struct wm_pass *p, uint32_t trace, const struct wm_event *e)
 	return err ? err : wm_spaces_feed(p->spaces, e);
 }
 
+static int pass_feed_told(const struct wm_pass_run *runs, uint32_t nr_runs,
+			  const struct wm_sight *s)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr_runs && !err; i++)
+		if (runs[i].analysis->told)
+			err = runs[i].analysis->told(runs[i].own, s);
+	return err;
+}
+
 int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
 		 uint32_t trace, const struct wm_event *e)
 {
@@ -230,11 +241,15 @@ int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_
 	uint8_t kind = p->kinds[trace][e->type->index];
 	int err = 0;
 
-	if (kind & WM_PASS_SELECTED && in_window(in, e)) {
-		struct wm_sight s = {e, trace, wm_state_who(&p->state, trace, e)};
+	if (in_window(in, e)) {
+		struct wm_sight s = {e, trace, NULL};
 
-		if (!in->passes || in->passes(in->data, trace, e))
+		if (kind & WM_PASS_SELECTED)
+			s.task = wm_state_who(&p->state, trace, e);
+		if (kind & WM_PASS_SELECTED && (!in->passes || in->passes(in->data, trace, e)))
 			err = pass_feed(p, runs, nr_runs, &s);
+		else if (kind & WM_PASS_TOLD)
+			err = pass_feed_told(runs, nr_runs, &s);
 	}
 	if (err || !(kind & WM_PASS_TOLD))
 		return err;

@@ -122,6 +122,8 @@ int wm_waits_create(const struct wm_pass *pass,
 		    struct wm_waits **ret); /* destroy *ret also after an error */
 void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass); /* accepts NULL */
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
+/* For events that are not selected: ends the waits of threads that run again. 0 or -ENOMEM. */
+int wm_waits_told(struct wm_profile *p, const struct wm_sight *s);
 void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
 
 /* Returns whether the text is in the list "a,b,c". A NULL list contains everything. */

@@ -288,6 +288,11 @@ static int profile_result_join(void *own, const void *later, const struct wm_joi
 	return wm_profile_join(own, later, j);
 }
 
+static int profile_result_told(void *own, const struct wm_sight *s)
+{
+	return wm_waits_told(own, s);
+}
+
 static int profile_result_finish(void *own, struct wm_result *r)
 {
 	return wm_profile_result(own, r);
@@ -323,6 +328,7 @@ const struct wm_analysis wm_analysis_off_cpu = {
     .needs = off_cpu_needs,
     .create = create_off_cpu,
     .feed = profile_result_feed,
+    .told = profile_result_told,
     .finish = profile_result_finish,
     .destroy = profile_result_destroy,
     .expand = profile_result_expand,
@@ -336,6 +342,7 @@ const struct wm_analysis wm_analysis_wakeups = {
     .needs = wakeups_needs,
     .create = create_wakeups,
     .feed = profile_result_feed,
+    .told = profile_result_told,
     .finish = profile_result_finish,
     .destroy = profile_result_destroy,
     .expand = profile_result_expand,

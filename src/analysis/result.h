@@ -95,6 +95,9 @@ struct wm_result {
 	const char *name; /* name of the analysis */
 	struct wm_result_note *notes, *last_note;
 	struct wm_result_table *tables, *last_table;
+	/* Why the traces cannot tell a part of the result, with a hint; NULL: they tell all of it.
+	 */
+	const char *untold;
 	bool failed; /* an allocation failed: further additions are ignored */
 };
 

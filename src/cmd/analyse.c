@@ -114,6 +114,10 @@ int wm_analyse_finish(struct wm_analysing *a, int status)
 		wm_say("%s: no event matches", a->verb);
 		status = WM_EXIT_NO_MATCH;
 	}
+	if (a->result.untold) {
+		wm_say("%s: %s", a->verb, a->result.untold);
+		status = status ? status : WM_EXIT_INCOMPLETE;
+	}
 	return wm_input_set_report_missing(&a->in, status, false);
 }
 

@@ -69,7 +69,7 @@ static int choose_table(struct tree *t, const char *verb)
 			if (n->kind == WM_NOTE_PROBLEM)
 				wm_say("%s: %s", verb, n->text);
 		wm_say("%s: nothing to draw: the weight of all selected events is 0", verb);
-		return WM_EXIT_NO_MATCH;
+		return t->result->untold ? WM_EXIT_INCOMPLETE : WM_EXIT_NO_MATCH;
 	}
 	if (t->result->tables->next)
 		wm_say("%s: several events were sampled; drawing '%s'; -e selects another", verb,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kdata/perf_record.h"
+
 struct def {
 	const char *name; /* full name: "system:event" for the kernel, or "provider:event" */
 	enum wm_role role;
@@ -25,6 +27,8 @@ static const struct def table[] = {
 	{"perf:comm", WM_ROLE_RENAME, {"tid", "pid", NULL, "comm", NULL}},
 	{"perf:fork", WM_ROLE_FORK, {"tid", "pid", "ptid", NULL, NULL}},
 	{"perf:exit", WM_ROLE_EXIT, {"tid", "pid", NULL, NULL, NULL}},
+	{"perf:switch", WM_ROLE_RESUME, {"tid", "pid", NULL, NULL, NULL, "misc"}},
+	{"perf:switch_cpu_wide", WM_ROLE_RESUME, {NULL, NULL, NULL, NULL, NULL, "misc"}},
 	/* waymark's recorder */
 	{"waymark:thread", WM_ROLE_PROCESS, {"tid", "pid", NULL, "comm", NULL}},
 	{"waymark:process", WM_ROLE_PROCESS, {"pid", "pid", "ppid", "comm", NULL}},
@@ -73,6 +77,12 @@ void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret)
 		return;
 	for (int i = 0; i < WM_NR_ROLE_FIELDS; i++)
 		event_role_find_field(t, d->fields[i], &ret->fields[i]);
-	if (ret->fields[WM_ROLE_TID].type)
+	if (ret->fields[d->role == WM_ROLE_RESUME ? WM_ROLE_MISC : WM_ROLE_TID].type)
 		ret->role = d->role;
+}
+
+bool wm_role_resumes(const struct wm_role_bound *r, const struct wm_event *e)
+{
+	return r->role == WM_ROLE_RESUME &&
+	       !(wm_field_ref_integer(&r->fields[WM_ROLE_MISC], e, 0) & WM_PERF_MISC_SWITCH_OUT);
 }

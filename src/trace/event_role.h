@@ -12,6 +12,7 @@
 enum wm_role {
 	WM_ROLE_NONE,
 	WM_ROLE_SWITCH,  /* the processor stopped running one thread and now runs TID */
+	WM_ROLE_RESUME,  /* TID, else the event's thread, runs again, or stops: see MISC */
 	WM_ROLE_FORK,    /* TID is new, a child of PARENT */
 	WM_ROLE_RENAME,  /* TID, else the event's thread, has the name COMM now */
 	WM_ROLE_PROCESS, /* TID existed already: the tracer lists existing threads when it starts */
@@ -26,6 +27,7 @@ enum wm_role_field {
 	WM_ROLE_PARENT,     /* SWITCH: the tid of the previous thread */
 	WM_ROLE_COMM,       /* SWITCH: the next thread's; FORK: the child's */
 	WM_ROLE_OTHER_COMM, /* SWITCH: the previous thread's */
+	WM_ROLE_MISC,       /* RESUME: perf's flags, WM_PERF_MISC_SWITCH_OUT: it stops */
 	WM_NR_ROLE_FIELDS
 };
 
@@ -39,6 +41,12 @@ struct wm_role_bound {
  * requires.
  */
 void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret);
+
+/*
+ * Returns whether an event with the role RESUME tells that its thread runs again, and not that it
+ * stops.
+ */
+bool wm_role_resumes(const struct wm_role_bound *r, const struct wm_event *e);
 
 /*
  * Returns whether the type is "system:event": either its full name matches, or it has the event's

@@ -181,6 +181,22 @@ static struct wm_task *subject(struct wm_state *s, const struct wm_role_bound *r
 	return wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_TID, e, e->tid));
 }
 
+static int do_resume(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+{
+	struct wm_task *task = subject(s, r, e);
+	bool runs = wm_role_resumes(r, e);
+	struct wm_cpu *cpu = runs ? get_cpu(s, e->cpu) : NULL;
+
+	if (!task)
+		return -ENOMEM;
+	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
+	task->cpu = runs ? e->cpu : -1;
+	task->since_ns = e->ns;
+	if (cpu)
+		cpu->current = task;
+	return 0;
+}
+
 static int do_fork(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
 {
 	struct wm_task *child = subject(s, r, e);
@@ -236,7 +252,7 @@ static int do_exit(struct wm_state *s, const struct wm_role_bound *r, const stru
 static int (*const on_role[WM_NR_ROLES])(struct wm_state *s, const struct wm_role_bound *r,
 					 const struct wm_event *e) = {
     [WM_ROLE_SWITCH] = do_switch,   [WM_ROLE_FORK] = do_fork, [WM_ROLE_RENAME] = do_rename,
-    [WM_ROLE_PROCESS] = do_process, [WM_ROLE_EXIT] = do_exit,
+    [WM_ROLE_PROCESS] = do_process, [WM_ROLE_EXIT] = do_exit, [WM_ROLE_RESUME] = do_resume,
 };
 
 int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e)
