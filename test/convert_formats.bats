@@ -43,6 +43,10 @@ as_babeltrace2() { # TRACE: prints it as babeltrace2 does, without its bug with 
 	! diff <(print_as babeltrace "$1") <(babeltrace2 "$1" 2>/dev/null) | grep '^<' | grep -v '= ""' || false
 }
 
+tids() { # TRACE: the thread of each event
+	print_as jsonl "$1" | sed 's/.*"tid":\(-\?[0-9]*\).*"name":\("[^"]*"\).*/\1 \2/'
+}
+
 ctf_names=(
 	ctf1/babeltrace/packet-seq-num/7-lost-between-2-with-index
 	ctf1/babeltrace/succeed/meta-variant-two-underscores
@@ -169,6 +173,20 @@ report() { # FILE: prints trace-cmd's output without its lines about losses and 
 		[ $? = 5 ]
 	[ "$(report some.dat | wc -l)" = "$("$waymark" print --filter 'common_pid == 0' \
 		"$WAYMARK_CORPUS/$t" 2>/dev/null | wc -l)" ]
+}
+
+@test "events of trace.dat keep their threads in CTF, and from there in trace.dat" {
+	corpus '^trace.dat' trace.dat/trappy/trace_idle.dat
+	for t in "${traces[@]}"; do
+		for to in ctf-1.8 ctf-2; do
+			convert $to "$WAYMARK_CORPUS/$t" ctf
+			convert trace.dat ctf back.dat
+			tids "$WAYMARK_CORPUS/$t" >a
+			[ -s a ]
+			cmp a <(tids ctf)
+			cmp a <(tids back.dat)
+		done
+	done
 }
 
 @test "events without a kernel format get a generated one in trace.dat" {

@@ -255,8 +255,9 @@ static uint16_t compile_role_of(const struct wm_ctf_compiler *c, const struct wm
 		const char *name;
 		uint16_t slot;
 	} names[] = {
-	    {"cpu_id", WM_CTF_SLOT_CPU}, {"pid", WM_CTF_SLOT_PID},   {"tid", WM_CTF_SLOT_TID},
-	    {"vpid", WM_CTF_SLOT_VPID},  {"vtid", WM_CTF_SLOT_VTID},
+	    {"cpu_id", WM_CTF_SLOT_CPU}, {"pid", WM_CTF_SLOT_PID},
+	    {"tid", WM_CTF_SLOT_TID},    {"vpid", WM_CTF_SLOT_VPID},
+	    {"vtid", WM_CTF_SLOT_VTID},  {"common_pid", WM_CTF_SLOT_TID}, /* of ftrace, converted */
 	};
 	uint16_t role = (uint16_t)wm_ctf_member_role(c->m, c->scope, m);
 
