@@ -378,3 +378,21 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 		done
 	done
 }
+
+@test "threads have the names that print shows, also beside events of the scheduler" {
+	# Of a kworker, sched_switch has "kworker/0:2", and the record of its name "kworker/0:2-events".
+	perf_record -N -q -a -e sched:sched_switch -c 1 -o s.data sleep 0.3 >/dev/null 2>err ||
+		skip "perf may not record the machine here: $(head -1 err)"
+	"$waymark" print --jsonl s.data >printed
+	"$waymark" report -s comm s.data >reported
+	python3 - <<-'END'
+	import collections, json, re
+	printed = collections.Counter(json.loads(line).get("comm") for line in open("printed")
+	                              if '"name":"sched:sched_switch"' in line)
+	rows = [re.match(r" *[0-9.]+% +([0-9]+)  (.*)", line) for line in open("reported")]
+	reported = collections.Counter({row[2]: int(row[1]) for row in rows if row})
+	more, less = reported - printed, printed - reported
+	# Only threads without a record of their name have that of sched_switch.
+	assert len(reported) > 1 and set(less) <= {None} and more.total() == less.total(), (more, less)
+	END
+}

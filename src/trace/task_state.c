@@ -121,8 +121,30 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 	id = comm[0] ? wm_names_id(&s->names, comm, strlen(comm)) : 0;
 
 	task->asked = true;
-	if (id != WM_NAMES_NONE)
+	task->is_named = id && id != WM_NAMES_NONE;
+	if (task->is_named)
 		task->comm = id;
+}
+
+/*
+ * Takes a name from a field of an event only if the trace's format has none: analyses have the
+ * names that the events are printed with.
+ */
+static void learn_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
+		       const struct wm_field_ref *f, const struct wm_event *e)
+{
+	if (!task->asked && !task->is_named)
+		ask_name(s, trace, task, e);
+	if (!task->is_named)
+		rename_task(s, task, f, e);
+}
+
+/* The same for an event after which the thread may have another name. */
+static void learn_new_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
+			   const struct wm_field_ref *f, const struct wm_event *e)
+{
+	task->asked = task->is_named = false;
+	learn_name(s, trace, task, f, e);
 }
 
 struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct wm_event *e)
@@ -137,10 +159,12 @@ struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct w
 		task = s->cpus[e->cpu].current;
 	}
 	s->plain = s->traces[trace].names[e->type->index].type ? NULL : e->type;
-	if (task && !s->plain)
+	if (task && !s->plain) {
 		rename_task(s, task, &s->traces[trace].names[e->type->index], e);
-	else if (task && !task->comm && !task->asked)
+		task->is_named = task->comm;
+	} else if (task && !task->comm && !task->asked) {
 		ask_name(s, trace, task, e);
+	}
 	return task;
 }
 
@@ -154,7 +178,8 @@ static int32_t task_state_number(const struct wm_role_bound *r, enum wm_role_fie
 	return v >= 0 && v <= INT32_MAX ? (int32_t)v : otherwise;
 }
 
-static int do_switch(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_switch(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		     const struct wm_event *e)
 {
 	struct wm_task *prev = wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_PARENT, e, -1));
 	struct wm_task *next = wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_TID, e, -1));
@@ -162,8 +187,8 @@ static int do_switch(struct wm_state *s, const struct wm_role_bound *r, const st
 
 	if (!prev || !next)
 		return -ENOMEM;
-	rename_task(s, prev, &r->fields[WM_ROLE_OTHER_COMM], e);
-	rename_task(s, next, &r->fields[WM_ROLE_COMM], e);
+	learn_name(s, trace, prev, &r->fields[WM_ROLE_OTHER_COMM], e);
+	learn_name(s, trace, next, &r->fields[WM_ROLE_COMM], e);
 	prev->cpu = -1;
 	prev->since_ns = e->ns;
 	next->cpu = e->cpu;
@@ -181,12 +206,14 @@ static struct wm_task *subject(struct wm_state *s, const struct wm_role_bound *r
 	return wm_tasks_get(&s->tasks, task_state_number(r, WM_ROLE_TID, e, e->tid));
 }
 
-static int do_resume(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_resume(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		     const struct wm_event *e)
 {
 	struct wm_task *task = subject(s, r, e);
 	bool runs = wm_role_resumes(r, e);
 	struct wm_cpu *cpu = runs ? get_cpu(s, e->cpu) : NULL;
 
+	(void)trace;
 	if (!task)
 		return -ENOMEM;
 	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
@@ -197,7 +224,8 @@ static int do_resume(struct wm_state *s, const struct wm_role_bound *r, const st
 	return 0;
 }
 
-static int do_fork(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_fork(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		   const struct wm_event *e)
 {
 	struct wm_task *child = subject(s, r, e);
 	const struct wm_task *parent =
@@ -207,26 +235,27 @@ static int do_fork(struct wm_state *s, const struct wm_role_bound *r, const stru
 		return -ENOMEM;
 	child->gone = false;
 	child->cpu = -1;
-	child->asked = false;
 	child->pid = task_state_number(r, WM_ROLE_PID, e, -1);
 	child->parent = parent ? parent->pid : -1;
 	child->comm = parent ? parent->comm : 0;
-	rename_task(s, child, &r->fields[WM_ROLE_COMM], e);
+	learn_new_name(s, trace, child, &r->fields[WM_ROLE_COMM], e);
 	return 0;
 }
 
-static int do_rename(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_rename(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		     const struct wm_event *e)
 {
 	struct wm_task *task = subject(s, r, e);
 
 	if (!task)
 		return -ENOMEM;
 	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
-	rename_task(s, task, &r->fields[WM_ROLE_COMM], e);
+	learn_new_name(s, trace, task, &r->fields[WM_ROLE_COMM], e);
 	return 0;
 }
 
-static int do_process(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_process(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		      const struct wm_event *e)
 {
 	struct wm_task *task = subject(s, r, e);
 
@@ -235,21 +264,24 @@ static int do_process(struct wm_state *s, const struct wm_role_bound *r, const s
 	task->pid = task_state_number(r, WM_ROLE_PID, e, task->pid);
 	task->parent = task_state_number(r, WM_ROLE_PARENT, e, task->parent);
 	task->gone = false;
-	rename_task(s, task, &r->fields[WM_ROLE_COMM], e);
+	learn_new_name(s, trace, task, &r->fields[WM_ROLE_COMM], e);
 	return 0;
 }
 
-static int do_exit(struct wm_state *s, const struct wm_role_bound *r, const struct wm_event *e)
+static int do_exit(struct wm_state *s, uint32_t trace, const struct wm_role_bound *r,
+		   const struct wm_event *e)
 {
 	struct wm_task *task = subject(s, r, e);
 
+	(void)trace;
 	if (!task)
 		return -ENOMEM;
 	task->gone = true;
 	return 0;
 }
 
-static int (*const on_role[WM_NR_ROLES])(struct wm_state *s, const struct wm_role_bound *r,
+static int (*const on_role[WM_NR_ROLES])(struct wm_state *s, uint32_t trace,
+					 const struct wm_role_bound *r,
 					 const struct wm_event *e) = {
     [WM_ROLE_SWITCH] = do_switch,   [WM_ROLE_FORK] = do_fork, [WM_ROLE_RENAME] = do_rename,
     [WM_ROLE_PROCESS] = do_process, [WM_ROLE_EXIT] = do_exit, [WM_ROLE_RESUME] = do_resume,
@@ -259,5 +291,5 @@ int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e)
 {
 	const struct wm_role_bound *r = &s->traces[trace].roles[e->type->index];
 
-	return on_role[r->role] ? on_role[r->role](s, r, e) : 0;
+	return on_role[r->role] ? on_role[r->role](s, trace, r, e) : 0;
 }

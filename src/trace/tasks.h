@@ -23,6 +23,7 @@ struct wm_task {
 	int32_t cpu;    /* processor it runs on; -1: not running, or unknown */
 	uint32_t comm;  /* id in the state's names; 0: unknown */
 	bool asked;     /* the trace's format was already asked for the name */
+	bool is_named;  /* the trace's format or a context has the name */
 	bool gone;      /* the thread exited; its id may be reused */
 	/*
 	 * 0, 1, 2... in order of appearance; callers may use it as an index into their own arrays
