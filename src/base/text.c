@@ -37,6 +37,8 @@ bool wm_text_reserve(struct wm_text *t, size_t bytes)
 
 	if (t->failed)
 		return false;
+	if (t->room - t->bytes > bytes) /* and one for the NUL */
+		return true;
 	if (__builtin_add_overflow(t->bytes, bytes, &need) || need >= SIZE_MAX / 2)
 		goto fail;
 	if (!WM_ARRAY_GROW(t->data, t->room, need + 1)) /* for the NUL */
@@ -63,7 +65,12 @@ void wm_text_str(struct wm_text *t, const char *s)
 
 void wm_text_char(struct wm_text *t, char c)
 {
-	wm_text_add(t, &c, 1);
+	/* Mostly there is room, also for the NUL. */
+	if (t->room - t->bytes < 2 || t->failed)
+		if (!wm_text_reserve(t, 1))
+			return;
+	t->data[t->bytes++] = c;
+	t->data[t->bytes] = '\0';
 }
 
 void wm_text_u64(struct wm_text *t, uint64_t value)
