@@ -120,6 +120,21 @@ static inline void wm_digits_hex_8(char *at, uint32_t n)
 	memcpy(at, &v, 8);
 }
 
+/*
+ * Writes the last `nr` of sixteen hexadecimal digits, 1 to 16. They are moved to the left before
+ * they are written, because reading digits that were just stored would wait for the store.
+ */
+static inline char *wm_digits_hex_last(char *at, uint64_t n, uint32_t nr)
+{
+	if (nr <= 8) {
+		wm_digits_hex_8(at, (uint32_t)n << (32 - 4 * nr));
+		return at + nr;
+	}
+	wm_digits_hex_8(at, (uint32_t)(n >> 32) << (64 - 4 * nr));
+	wm_digits_hex_8(at + nr - 8, (uint32_t)n);
+	return at + nr;
+}
+
 /* Writes hexadecimal digits, right-aligned in sixteen characters and padded with blanks. */
 static inline char *wm_digits_hex_wide(char *at, uint64_t n)
 {

@@ -69,6 +69,20 @@ static void test_binary(void **unused)
 	assert_int_equal(wm_digits_bits(got, UINT64_MAX, 1, "01") - got, 64);
 }
 
+static void test_hex_last(void **unused)
+{
+	char got[WM_DIGITS_MAX], want[24];
+
+	for (uint32_t nr = 1; nr <= 16; nr++)
+		for (uint32_t shift = 0; shift < 64; shift++) {
+			uint64_t n = 0xfedcba9876543210u >> shift;
+
+			snprintf(want, sizeof(want), "%016llx", (unsigned long long)n);
+			assert_ptr_equal(wm_digits_hex_last(got, n, nr), got + nr);
+			assert_memory_equal(got, want + 16 - nr, nr);
+		}
+}
+
 static void test_hex_wide(void **unused)
 {
 	uint64_t n = 0x0123456789abcdefu;
@@ -129,9 +143,8 @@ static void test_floats(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_all),
-	    cmocka_unit_test(test_binary),
-	    cmocka_unit_test(test_hex_wide),
+	    cmocka_unit_test(test_all),      cmocka_unit_test(test_binary),
+	    cmocka_unit_test(test_hex_last), cmocka_unit_test(test_hex_wide),
 	    cmocka_unit_test(test_floats),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/table.h"
 #include "kdata/print.h"
 
 struct named {
@@ -33,6 +34,7 @@ struct wm_kformats {
 	struct entry *events; /* table by id, of WM_KFORMATS_IDS entries */
 	uint32_t nr_ids;
 	struct names symbols, printk, comms;
+	struct wm_table by_pid; /* indices into `comms`, as each event's name is looked up */
 };
 
 struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
@@ -43,6 +45,7 @@ struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
 		return NULL;
 	k->machine = *machine;
 	wm_arena_init(&k->arena, WM_KFORMATS_BYTES_MAX);
+	wm_table_init(&k->by_pid);
 	k->events = calloc(WM_KFORMATS_IDS, sizeof(*k->events));
 	if (k->events)
 		return k;
@@ -55,6 +58,7 @@ void wm_kformats_destroy(struct wm_kformats *k)
 	if (!k)
 		return;
 	free(k->events);
+	wm_table_done(&k->by_pid);
 	wm_arena_done(&k->arena);
 	free(k);
 }
@@ -114,10 +118,10 @@ static const char *leading(const char *at, const char *end, unsigned base, uint6
 	if (base == 16 && end - at > 2 && at[0] == '0' && at[1] == 'x')
 		begin = at += 2;
 	for (; at < end; at++) {
-		unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-				 : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
-							    : 99;
+		unsigned digit = (unsigned)(*at - '0');
 
+		if (digit > 9 && base == 16)
+			digit = *at >= 'a' ? (unsigned)(*at - 'a') + 10 : 99;
 		if (digit >= base)
 			break;
 		value = value * base + digit;
@@ -253,14 +257,32 @@ static void sort_names(struct names *n)
 	}
 }
 
+/* Among equal keys the last one counts. */
+static int formats_hash_comms(struct wm_kformats *k)
+{
+	const struct names *n = &k->comms;
+	int err = 0;
+
+	wm_table_clear(&k->by_pid);
+	for (size_t i = 0; i < n->nr && !err; i++)
+		if (i + 1 == n->nr || n->at[i + 1].key != n->at[i].key)
+			err = wm_table_add(&k->by_pid, wm_table_hash(&k->by_pid, n->at[i].key),
+					   (uint32_t)i);
+	return err;
+}
+
 int wm_kformats_seal(struct wm_kformats *k)
 {
+	int err;
+
 	sort_names(&k->symbols);
 	sort_names(&k->printk);
 	sort_names(&k->comms);
+	err = formats_hash_comms(k);
+	if (err)
+		return err;
 	for (uint32_t id = 0; id < k->nr_ids; id++) {
 		struct entry *e = &k->events[id];
-		int err;
 
 		if (!e->format)
 			continue;
@@ -303,7 +325,12 @@ const char *wm_kformats_text(const struct wm_kformats *k, uint64_t addr)
 
 const char *wm_kformats_comm(const struct wm_kformats *k, uint32_t pid)
 {
-	return exactly(&k->comms, pid);
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(&k->by_pid, pid));
+
+	while (wm_table_next(&k->by_pid, &w))
+		if (k->comms.at[w.index].key == pid)
+			return k->comms.at[w.index].text;
+	return NULL;
 }
 
 const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k)

@@ -165,20 +165,25 @@ static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 	return k->arg != NULL;
 }
 
-/*
- * Takes text up to the next conversion. "%%" becomes '%' in place, because the text is in the
- * arena.
- */
-static void print_format_take_text(struct cutter *c, struct wm_kconv *k)
+/* Copies the text up to the next conversion; "%%" becomes '%'. False: no memory. */
+static bool print_format_take_text(struct cutter *c, struct wm_kconv *k)
 {
-	char *out = (char *)c->at;
+	const char *at = c->at, *end;
+	char *out;
 
-	k->before = c->at;
-	while (*c->at && (*c->at != '%' || c->at[1] == '%')) {
-		c->at += *c->at == '%';
-		*out++ = *c->at++;
+	for (end = at; *end && (*end != '%' || end[1] == '%'); end++)
+		end += *end == '%';
+	out = wm_arena_get(c->parser->arena, (size_t)(end - at) + WM_KCONV_CHUNK);
+	k->before = out;
+	if (!out)
+		return false;
+	for (; at < end; at++) {
+		at += *at == '%';
+		*out++ = *at;
 	}
 	k->before_bytes = (uint32_t)(out - k->before);
+	c->at = end;
+	return true;
 }
 
 static int print_format_cut(struct cutter *c)
@@ -190,7 +195,10 @@ static int print_format_cut(struct cutter *c)
 			wm_kparser_fail(c->parser, "more than 512 conversions");
 			return -EBADMSG;
 		}
-		print_format_take_text(c, &k);
+		if (!print_format_take_text(c, &k)) {
+			c->parser->no_memory = true;
+			return -ENOMEM;
+		}
 		if (*c->at == '%') {
 			c->at++;
 			if (!take_conversion(c, &k))
@@ -235,7 +243,7 @@ static int kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
 	ret->convs = c.convs;
 	ret->nr_convs = c.nr;
 	for (uint32_t i = 0; i < c.nr; i++)
-		ret->room += c.convs[i].before_bytes + WM_DIGITS_MAX;
+		ret->room += c.convs[i].before_bytes + WM_KCONV_CHUNK + WM_DIGITS_MAX;
 	return 0;
 }
 

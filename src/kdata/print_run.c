@@ -235,6 +235,8 @@ static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 	if (c->quick == 'u')
 		return wm_digits_u64(at, v);
 	nr = (int32_t)(63 - __builtin_clzll(v | 1)) / 4 + 1;
+	if (c->width <= 16)
+		return wm_digits_hex_last(at, v, nr > c->width ? (uint32_t)nr : (uint32_t)c->width);
 	for (; nr < c->width; nr++)
 		*at++ = '0';
 	return wm_digits_bits(at, v, 4, "0123456789abcdef");
@@ -250,7 +252,8 @@ static const struct wm_kconv *run_quick(const struct wm_krun *r, const struct wm
 	char *at = r->out->data + r->out->bytes;
 
 	for (;; c++) {
-		memcpy(at, c->before, c->before_bytes);
+		for (uint32_t i = 0; i < c->before_bytes; i += WM_KCONV_CHUNK)
+			memcpy(at + i, c->before + i, WM_KCONV_CHUNK);
 		at += c->before_bytes;
 		if (!c->quick)
 			break;

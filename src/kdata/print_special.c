@@ -146,6 +146,18 @@ static void unpack_conversion(const struct wm_krun *r, struct wm_kconv *c, struc
 	wm_krun_pad(r, c, start, width, c->kind == 's' ? precision : -1);
 }
 
+/* Writes at most `max` bytes of the text up to the next '%'; returns the position after them. */
+static const char *special_add_literal(struct wm_text *out, const char *at, size_t max)
+{
+	size_t n;
+
+	at += *at == '%' && at[1] == '%';
+	n = 1 + strcspn(at + 1, "%"); /* a '%' that begins no conversion is text */
+	n = n < max ? n : max;
+	wm_text_add(out, at, n);
+	return at + n;
+}
+
 static bool special_bprint(const struct wm_krun *r)
 {
 	const struct wm_kformat *f = r->print->format;
@@ -173,8 +185,8 @@ static bool special_bprint(const struct wm_krun *r)
 			unpack_conversion(r, &c, &k);
 			at = behind;
 		} else {
-			at += *at == '%' && at[1] == '%';
-			wm_text_char(r->out, *at++);
+			at = special_add_literal(r->out, at,
+						 WM_KPRINT_LINE_MAX - (r->out->bytes - start));
 		}
 	}
 	return true;

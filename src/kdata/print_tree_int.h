@@ -75,11 +75,13 @@ struct wm_knode {
 /* Maximum width of a conversion, whatever the form or record contains. */
 #define WM_KPRINT_WIDTH_MAX 4096
 
+#define WM_KCONV_CHUNK 16u
+
 #define WM_KCONV_STAR (-2) /* the width or precision is `*`: the next argument */
 
 /* A conversion of the format, and the text that precedes it. */
 struct wm_kconv {
-	const char *before;
+	const char *before; /* copied in pieces of WM_KCONV_CHUNK: padded */
 	uint32_t before_bytes;
 	char kind; /* d u x X o c s p; 0: the last one, which has only text */
 	/* Equals `kind` for a number without width (zero-padded hex allowed), else 0. */
