@@ -105,7 +105,8 @@ struct wm_pd_flat {
 	} items[8];
 };
 
-#define WM_PD_PARTS_MAX 24u
+#define WM_PD_PARTS_MAX  24u
+#define WM_PD_DIRECT_IDS 4096u
 
 /* A recorded event type. */
 struct wm_pd_attr {
@@ -197,6 +198,8 @@ struct wm_pd {
 	struct wm_pd_attr *attrs;
 	struct wm_pd_id *ids; /* malloc'ed; found through id_table */
 	struct wm_table id_table;
+	/* the id last added of those with these low bits: nearly all records are found here */
+	struct wm_pd_id direct_ids[WM_PD_DIRECT_IDS];
 	uint32_t room_counters;
 	struct wm_pd_counter *counters; /* malloc'ed; found through counter_table */
 	struct wm_table counter_table;
@@ -211,7 +214,8 @@ struct wm_pd {
 	struct wm_pd_kept *kept;
 	struct wm_pd_bytes tracing; /* section of the formats, for exporters; in the arena */
 	uint32_t nr_comms, room_comms;
-	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid and time after indexing */
+	struct wm_pd_comm *comms;   /* malloc'ed; sorted by tid and time after indexing */
+	struct wm_table last_comms; /* the last of each tid */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
 	uint32_t nr_rounds, room_rounds;
 	struct wm_pd_round *rounds; /* malloc'ed; rounds of the first source, by offset */

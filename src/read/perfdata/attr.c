@@ -70,6 +70,7 @@ int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 		return 0;
 	if (!pd->id_table.nr)
 		wm_table_init(&pd->id_table);
+	pd->direct_ids[id % WM_PD_DIRECT_IDS] = (struct wm_pd_id){id, attr};
 	known = find_id(pd, id);
 	if (known) {
 		known->attr = attr;
@@ -83,8 +84,12 @@ int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
 {
-	const struct wm_pd_id *known = id ? find_id(pd, id) : NULL;
+	const struct wm_pd_id *known = &pd->direct_ids[id % WM_PD_DIRECT_IDS];
 
+	if (!id)
+		return NULL;
+	if (known->id != id)
+		known = find_id(pd, id);
 	return known ? &pd->attrs[known->attr] : NULL;
 }
 

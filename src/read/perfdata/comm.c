@@ -107,20 +107,50 @@ static int perfdata_comm_name_forks(struct wm_pd *pd)
 	return 0;
 }
 
+/* Notes the last entry of each thread: nearly all events come after it. */
+static int perfdata_comm_hash(struct wm_pd *pd)
+{
+	struct wm_table *t = &pd->last_comms;
+	int err = 0;
+
+	if (!t->room)
+		wm_table_init(t);
+	wm_table_clear(t);
+	for (uint32_t i = 0; i < pd->nr_comms && !err; i++)
+		if (i + 1 == pd->nr_comms || pd->comms[i + 1].tid != pd->comms[i].tid)
+			err = wm_table_add(t, wm_table_hash(t, (uint32_t)pd->comms[i].tid), i);
+	return err;
+}
+
 int wm_pd_comm_sort(struct wm_pd *pd)
 {
+	int err;
+
 	if (!pd->nr_comms)
 		return 0;
 	qsort(pd->comms, pd->nr_comms, sizeof(*pd->comms), by_thread);
-	return perfdata_comm_name_forks(pd);
+	err = perfdata_comm_hash(pd);
+	return err ? err : perfdata_comm_name_forks(pd);
+}
+
+static const struct wm_pd_comm *last_of_thread(const struct wm_pd *pd, int32_t tid)
+{
+	const struct wm_table *t = &pd->last_comms;
+	struct wm_table_walk w = wm_table_walk(wm_table_hash(t, (uint32_t)tid));
+
+	while (wm_table_next(t, &w))
+		if (pd->comms[w.index].tid == tid)
+			return &pd->comms[w.index];
+	return NULL;
 }
 
 const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_pd *pd = t->own;
-	const struct wm_pd_comm *c =
-	    perfdata_comm_find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
+	const struct wm_pd_comm *c = last_of_thread(pd, e->tid);
 
+	if (c && c->time > e->ns)
+		c = perfdata_comm_find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
 	if (c)
 		return c->name;
 	return perfdata_comm_unknown(e->tid);

@@ -323,6 +323,7 @@ static void close_perfdata(struct wm_trace *t)
 		wm_table_done(&pd->counter_table);
 		free(pd->starts);
 		free(pd->comms);
+		wm_table_done(&pd->last_comms);
 		free(pd->rounds);
 	}
 }
