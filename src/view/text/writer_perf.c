@@ -113,11 +113,12 @@ static void writer_perf_put_thread(struct wm_pen *p, struct wm_view_page *page,
 static void writer_perf_put_cpu(struct wm_pen *p, int32_t cpu)
 {
 	wm_pen_char(p, '[');
-	if (cpu < 100)
-		wm_pen_char(p, '0');
-	if (cpu < 10)
-		wm_pen_char(p, '0');
-	p->at = wm_digits_u64(p->at, (uint32_t)cpu);
+	if (cpu < 1000) {
+		wm_pen_char(p, (char)('0' + cpu / 100));
+		p->at = wm_digits_pair(p->at, (uint32_t)cpu % 100);
+	} else {
+		p->at = wm_digits_u64(p->at, (uint32_t)cpu);
+	}
 	WM_PEN_PUT(p, "] ");
 }
 
