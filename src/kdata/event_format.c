@@ -92,8 +92,8 @@ static uint8_t event_format_width_of(const struct wm_kmachine *m, struct slice t
 		const char *word;
 		uint8_t bytes;
 	} words[] = {
-	    {"long long", 8}, {"64", 8},     {"32", 4},   {"16", 2},   {"u8", 1},
-	    {"s8", 1},        {"int8_t", 1}, {"char", 1}, {"bool", 1}, {"short", 2},
+	    {"long long", 8}, {"64", 8},   {"32", 4},   {"16", 2},    {"u8", 1},     {"s8", 1},
+	    {"int8_t", 1},    {"char", 1}, {"bool", 1}, {"short", 2}, {"double", 8}, {"float", 4},
 	};
 
 	if (contains(type, "*"))
@@ -339,4 +339,20 @@ const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char 
 			return &f->fields[i];
 	}
 	return NULL;
+}
+
+unsigned wm_kfield_sign_bits(const struct wm_kfield *f)
+{
+	static const char begin[] = "sbits";
+	size_t n = sizeof(begin) - 1;
+	unsigned bits;
+
+	if (strncmp(f->type, begin, n) || f->flags & (WM_KFIELD_ARRAY | WM_KFIELD_DYNAMIC) ||
+	    f->element_bytes != f->bytes || f->type[n] < '1' || f->type[n] > '9' ||
+	    strlen(f->type + n) > 2)
+		return 0;
+	bits = (unsigned)f->type[n] - '0';
+	if (f->type[n + 1])
+		bits = 10 * bits + (unsigned)f->type[n + 1] - '0';
+	return bits < 8 * f->bytes ? bits : 0;
 }

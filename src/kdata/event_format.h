@@ -77,6 +77,12 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 		     const char *text, size_t bytes, const struct wm_kformat **ret,
 		     struct wm_diag *diag);
 
+/*
+ * Number of low bits of a field that have its value; the value is signed, but the writer did not
+ * extend it. Such a field has a type "sbitsN"; 0: any other.
+ */
+unsigned wm_kfield_sign_bits(const struct wm_kfield *f);
+
 /* returns NULL when no field has that name */
 const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char *name);
 

@@ -15,6 +15,8 @@
 
 enum step_kind {
 	STEP_COPY,   /* `bytes` unchanged */
+	STEP_EXTEND, /* a number of `bytes` bytes whose `width` low bits are extended by their sign
+		      */
 	STEP_SWAP,   /* `bytes` bytes of elements of `width` bytes, each byte-swapped */
 	STEP_WIDEN,  /* widens a 4-byte pointer to 8 */
 	STEP_STRING, /* a dynamic array of char, or the text at the end of the record */
@@ -105,7 +107,11 @@ static void add_scalar(struct builder *b, const struct wm_kfield *f)
 		return;
 	}
 	wm_text_f(&b->schema, "%c%u", letter(b, f), f->element_bytes);
-	add_fixed(b, f, f->element_bytes);
+	if (wm_kfield_sign_bits(f))
+		transcode_add_step(b, (struct step){STEP_EXTEND, (uint8_t)wm_kfield_sign_bits(f),
+						    f->offset, f->bytes, NULL});
+	else
+		add_fixed(b, f, f->element_bytes);
 }
 
 static void transcode_add_array(struct builder *b, const struct wm_kfield *f)
@@ -257,6 +263,17 @@ static void copy_elements(unsigned char *out, const unsigned char *in, uint32_t 
 	}
 }
 
+/* Extends the sign of the low bits of a number to all of it. */
+static void transcode_extend(unsigned char *out, const unsigned char *in, const struct step *s,
+			     bool swap)
+{
+	uint64_t value = wm_get_uint(in, s->bytes, swap);
+	unsigned unused = 64 - s->width;
+
+	value = (uint64_t)((int64_t)(value << unused) >> unused);
+	memcpy(out, &value, s->bytes);
+}
+
 static size_t transcode_put_string(unsigned char *out, const unsigned char *in, uint32_t bytes)
 {
 	size_t n = strnlen((const char *)in, bytes);
@@ -323,6 +340,10 @@ int64_t wm_kplan_run(const struct wm_kplan *p, const unsigned char *record, uint
 		switch (s->kind) {
 		case STEP_COPY:
 			memcpy(at, in, n);
+			at += n;
+			break;
+		case STEP_EXTEND:
+			transcode_extend(at, in, s, p->machine.swap);
 			at += n;
 			break;
 		case STEP_SWAP:

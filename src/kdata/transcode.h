@@ -6,6 +6,7 @@
  *
  *   in the format                      in the class
  *   integer, enum, long, bool          i, u, b of that width; x where the print form shows hex
+ *   sbitsN (event_format.h)            i of that width, the sign of N bits extended
  *   pointer                            p8
  *   char x[16]                         c16
  *   char dynamic, char x[] at the end  s

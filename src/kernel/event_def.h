@@ -72,7 +72,7 @@ struct wm_event_def {
 	bool more;                 /* this is another place of the previous event in the list */
 	const char *label;         /* name of the event in a trace, "PROGRAM:function" */
 	const char *arguments;     /* the values fetched at the place (probe_args.h); NULL: none */
-	const char *floats; /* names of the arguments that hold a float's bytes; NULL: none */
+	const char *recast;        /* those whose type the kernel does not have (probe_args.h) */
 	/* A sentence about arguments that the kernel cannot fetch; NULL: none. */
 	const char *left_out;
 

@@ -203,46 +203,60 @@ static int kernel_events_add_tracepoint(struct wm_recorder_kernel *k,
 
 /* --- probes -------------------------------------------------------------------- */
 
-/* Whether a blank-separated list contains the word. */
-static bool is_among(const char *list, const char *word, size_t bytes)
+/*
+ * Finds the entry "NAME" or "NAME:BITS" of a blank-separated list; returns what follows the name,
+ * NULL when there is none.
+ */
+static const char *recast_of(const char *list, const char *name, size_t bytes)
 {
 	while (list && *list) {
-		size_t n = strcspn(list, " ");
+		size_t n = strcspn(list, ": ");
 
-		if (n == bytes && !memcmp(list, word, n))
-			return true;
-		list += n + (list[n] == ' ');
+		if (n == bytes && !memcmp(list, name, n))
+			return list + n;
+		list += strcspn(list, " ");
+		list += *list == ' ';
 	}
-	return false;
+	return NULL;
 }
 
 /*
- * Rewrites "field:u64 arg2;" so that its type is "double", if the argument holds the bytes of a
- * double.
+ * Rewrites "field:u64 arg2;" with the type of what the argument holds, if that is not what the
+ * kernel believes: "double", or "sbits9" for a signed bit field of 9 bits (kdata/transcode.h).
  */
-static bool put_float(struct wm_text *t, const char *line, size_t bytes, const char *floats)
+static bool put_recast(struct wm_text *t, const char *line, size_t bytes, const char *recast)
 {
-	static const char *const types[][2] = {{"\tfield:u64 ", "\tfield:double "},
-					       {"\tfield:u32 ", "\tfield:float "}};
+	static const char begin[] = "\tfield:u", sign[] = "signed:0";
+	const char *name = line + sizeof(begin) - 1, *how, *is_signed;
+	unsigned long bits;
+	char *end;
 
-	for (size_t i = 0; i < 2; i++) {
-		size_t n = strlen(types[i][0]), name;
-
-		if (bytes <= n || strncmp(line, types[i][0], n))
-			continue;
-		name = strcspn(line + n, ";");
-		if (!is_among(floats, line + n, name))
-			return false;
-		wm_text_str(t, types[i][1]);
-		wm_text_add(t, line + n, bytes - n);
+	if (bytes <= sizeof(begin) || strncmp(line, begin, sizeof(begin) - 1))
+		return false;
+	bits = strtoul(name, &end, 10);
+	if (*end != ' ')
+		return false;
+	name = end + 1;
+	how = recast_of(recast, name, strcspn(name, "[;"));
+	if (!how)
+		return false;
+	if (*how != ':') {
+		wm_text_f(t, "\tfield:%s ", bits == 32 ? "float" : "double");
+		wm_text_add(t, name, (size_t)(line + bytes - name));
 		return true;
 	}
-	return false;
+	is_signed = memmem(name, (size_t)(line + bytes - name), sign, sizeof(sign) - 1);
+	if (!is_signed)
+		return false;
+	wm_text_f(t, "\tfield:sbits%lu ", strtoul(how + 1, NULL, 10));
+	wm_text_add(t, name, (size_t)(is_signed - name));
+	wm_text_f(t, "signed:1;");
+	return true;
 }
 
 /* Writes a format file with the user's name of the event. */
 int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
-			       const char *format, const char *floats)
+			       const char *format, const char *recast)
 {
 	struct wm_text t;
 	int err;
@@ -252,7 +266,7 @@ int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system,
 	for (const char *line = strchr(format, '\n'); line && *++line; line = strchr(line, '\n')) {
 		size_t n = strcspn(line, "\n");
 
-		if (!put_float(&t, line, n, floats))
+		if (!put_recast(&t, line, n, recast))
 			wm_text_add(&t, line, n);
 		wm_text_char(&t, '\n');
 		if (!line[n])
@@ -273,7 +287,7 @@ static int remember_probe(struct wm_recorder_kernel *k, const struct wm_event_de
 	if (err)
 		return err;
 	err = wm_recorder_kernel_keep_as(k, wm_event_family_name(def->family), def->label, text,
-					 def->floats);
+					 def->recast);
 	free(text);
 	return err;
 }

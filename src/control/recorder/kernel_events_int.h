@@ -62,11 +62,11 @@ int wm_recorder_kernel_keep(struct wm_recorder_kernel *k, const char *system, co
 			    const char *format, size_t bytes);
 
 /*
- * Stores a format file under another name. The arguments in the list `floats` (NULL: none) hold the
- * bytes of floating-point numbers.
+ * Stores a format file under another name. The arguments in the list `recast` (NULL: none) get other
+ * types (struct wm_event_def).
  */
 int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
-			       const char *format, const char *floats);
+			       const char *format, const char *recast);
 
 /* returns NULL when the event is not stored */
 struct wm_kernel_source_event *wm_recorder_kernel_find(const struct wm_recorder_kernel *k,

@@ -125,12 +125,12 @@ static const struct wm_kfield *filter_text_field_of(const struct translation *t,
 }
 
 /*
- * Whether the kernel compares the field as a number. It sees a probe's floating-point numbers as
- * integers, so these do not qualify.
+ * Whether the kernel compares the field as a number. It sees a probe's floating-point numbers and
+ * signed bit fields as unsigned integers, so these do not qualify.
  */
 static bool filter_text_is_number(const struct wm_kfield *f)
 {
-	return strcmp(f->type, "double") && strcmp(f->type, "float") &&
+	return strcmp(f->type, "double") && strcmp(f->type, "float") && !wm_kfield_sign_bits(f) &&
 	       !(f->flags & (WM_KFIELD_ARRAY | WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL |
 			     WM_KFIELD_CHARS | WM_KFIELD_POINTER)) &&
 	       (f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8);

@@ -78,7 +78,7 @@ static int event_place_fetch(const struct wm_event_place *p, struct wm_event_fil
 	site.vars = wm_event_file_vars(b);
 	err = wm_probe_args_compile(p->arguments, &scope, args, p->diag);
 	def->arguments = args->kernel.data;
-	def->floats = args->floats.data;
+	def->recast = args->recast.data;
 	def->left_out = args->left_out.data;
 	return err;
 }

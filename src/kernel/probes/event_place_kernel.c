@@ -73,7 +73,7 @@ static int place_kernel_fetch(const struct wanted *w, struct wm_event_def *def,
 	if (w->p->arguments)
 		err = wm_probe_args_compile(w->p->arguments, &scope, args, w->p->diag);
 	def->arguments = args->kernel.data;
-	def->floats = args->floats.data;
+	def->recast = args->recast.data;
 	def->left_out = args->left_out.data;
 	return err;
 }

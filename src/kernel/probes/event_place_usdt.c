@@ -80,7 +80,7 @@ static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *a
 			wm_text_f(&args->left_out, "%s%s", args->left_out.bytes ? "; " : "",
 				  diag.sentence);
 	}
-	return args->kernel.failed || args->floats.failed || args->left_out.failed ? -ENOMEM : 0;
+	return args->kernel.failed || args->recast.failed || args->left_out.failed ? -ENOMEM : 0;
 }
 
 static int place_usdt_fetch(const struct wm_event_place *p, struct wm_usdt_site *site,
@@ -114,7 +114,7 @@ static int add_def(const struct search *s, const struct wm_elf_usdt *u, struct w
 	wm_probe_args_init(&args);
 	err = place_usdt_fetch(s->p, &site, def->name, &args);
 	def->arguments = args.kernel.data;
-	def->floats = args.floats.data;
+	def->recast = args.recast.data;
 	def->left_out = args.left_out.data;
 	if (!err)
 		err = wm_event_place_add_uprobe(s->p, def);

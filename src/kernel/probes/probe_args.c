@@ -313,28 +313,57 @@ static bool is_narrow_number(const struct compiler *c, const struct wm_probe_val
 void wm_probe_args_init(struct wm_probe_args *a)
 {
 	wm_text_init(&a->kernel);
-	wm_text_init(&a->floats);
+	wm_text_init(&a->recast);
 	wm_text_init(&a->left_out);
 }
 
 void wm_probe_args_done(struct wm_probe_args *a)
 {
 	wm_text_done(&a->kernel);
-	wm_text_done(&a->floats);
+	wm_text_done(&a->recast);
 	wm_text_done(&a->left_out);
+}
+
+#define RECAST_BYTES 8u
+
+/*
+ * Writes the type that the kernel fetches instead of one that it does not have, and what follows
+ * the name in wm_probe_args.recast. Returns false when the kernel has the type itself.
+ */
+static bool args_recast(const char *type, char *to, size_t bytes, char how[RECAST_BYTES])
+{
+	static const char *const floats[][2] = {{"float", "u32"}, {"double", "u64"}};
+
+	how[0] = '\0';
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(floats[i][0]);
+
+		if (strncmp(type, floats[i][0], n) || (type[n] && type[n] != '['))
+			continue;
+		(void)snprintf(to, bytes, "%s%s", floats[i][1], type + n);
+		return true;
+	}
+	if (strncmp(type, "sb", 2)) {
+		(void)snprintf(to, bytes, "%s", type);
+		return false;
+	}
+	(void)snprintf(to, bytes, "%s", type + 1);
+	(void)snprintf(how, RECAST_BYTES, ":%.*s", (int)strcspn(type + 2, "@"), type + 2);
+	return true;
 }
 
 void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 		       const struct wm_probe_value *value)
 {
-	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
-	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
+	char type[sizeof(value->type)], how[RECAST_BYTES];
+	bool recast = args_recast(value->type, type, sizeof(type), how);
 	bool inner = args_follows(value, type);
 
 	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
 		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);
-	if (is_float || is_double)
-		wm_text_f(&out->floats, "%s%s", out->floats.bytes ? " " : "", name);
+	if (recast)
+		wm_text_f(&out->recast, "%s%s%s", out->recast.bytes ? " " : "", name, how);
 }
 
 /* Adds one argument of "*". */
@@ -393,6 +422,9 @@ static int compile_one(struct compiler *c, struct slice s)
 		err = args_value_of(c, s, &value);
 	if (err)
 		return err;
+	if (*type && *type != 'b' && (*value.type == 'b' || !strncmp(value.type, "sb", 2)))
+		return args_refuse(c, s.at, -EINVAL,
+				   "it is a bit field, which has no other type: omit the type");
 	if (*type)
 		memcpy(value.type, type, sizeof(type));
 	if (is_narrow_number(c, &value))
@@ -400,7 +432,7 @@ static int compile_one(struct compiler *c, struct slice s)
 	if (is_out_of_reach(c, &value))
 		return args_refuse(c, s.at, -EOPNOTSUPP, out_of_reach);
 	wm_probe_args_add(c->out, name, &value);
-	return c->out->kernel.failed || c->out->floats.failed ? -ENOMEM : 0;
+	return c->out->kernel.failed || c->out->recast.failed ? -ENOMEM : 0;
 }
 
 int wm_probe_args_compile(const char *text, const struct wm_probe_scope *scope,

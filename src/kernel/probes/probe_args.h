@@ -41,9 +41,11 @@
 struct wm_probe_args {
 	struct wm_text kernel;
 	/*
-	 * Names of arguments that are fetched as integers but hold the bytes of a float or double.
+	 * Arguments that are fetched as unsigned integers but are something else: "NAME" holds the
+	 * bytes of a float or double, or is an array of these; "NAME:BITS" holds a signed bit field
+	 * in the lowest bits, which the kernel does not extend.
 	 */
-	struct wm_text floats;
+	struct wm_text recast;
 	/* Sentences about arguments that "*" includes, but that the kernel cannot fetch. */
 	struct wm_text left_out;
 };
@@ -54,7 +56,11 @@ void wm_probe_args_done(struct wm_probe_args *a);
 /* A value that can be fetched. */
 struct wm_probe_value {
 	char fetch[WM_PROBE_FETCH_MAX]; /* "%di", "+8(%sp)" */
-	char type[32];                  /* for example "s32", "string" or "double"; "": unknown */
+	/*
+	 * In the kernel's syntax, such as "s32", "string" or "b3@5/32", or "float", "double",
+	 * "double[4]", or "sb3@5/32" for a signed bit field; "": unknown
+	 */
+	char type[32];
 	/* The value is an address; a string is the text at that address. */
 	bool points;
 	bool is_text; /* the value is the text itself, not its address */

@@ -39,7 +39,7 @@ static void test_words(void **state)
 {
 	static const struct {
 		const struct wm_probe_scope *scope;
-		const char *text, *words, *floats;
+		const char *text, *words, *recast;
 	} rows[] = {
 #if defined(__x86_64__)
 		{&entry, "n=arg1:s32", "n=%di:s32", NULL},
@@ -78,10 +78,10 @@ static void test_words(void **state)
 		if (wm_probe_args_compile(rows[i].text, rows[i].scope, &args, &diag))
 			fail_msg("%s: %s", rows[i].text, diag.sentence);
 		assert_string_equal(args.kernel.data, rows[i].words);
-		if (rows[i].floats)
-			assert_string_equal(args.floats.data, rows[i].floats);
+		if (rows[i].recast)
+			assert_string_equal(args.recast.data, rows[i].recast);
 		else
-			assert_int_equal(args.floats.bytes, 0);
+			assert_int_equal(args.recast.bytes, 0);
 		wm_probe_args_done(&args);
 	}
 }

@@ -65,8 +65,12 @@ static void probe_dwarf_put_type(const struct wm_elf_value *v, struct wm_probe_v
 	else if (v->kind == WM_ELF_VALUE_FLOAT && !v->elements)
 		(void)snprintf(ret->type, sizeof(ret->type), v->bytes == 4 ? "float" : "double");
 	else if (v->nr_bits)
-		(void)snprintf(ret->type, sizeof(ret->type), "b%u@%u/%u", v->nr_bits, v->bit_offset,
+		(void)snprintf(ret->type, sizeof(ret->type), "%sb%u@%u/%u",
+			       v->kind == WM_ELF_VALUE_SIGNED ? "s" : "", v->nr_bits, v->bit_offset,
 			       8 * v->bytes);
+	else if (v->elements && v->kind == WM_ELF_VALUE_FLOAT)
+		(void)snprintf(ret->type, sizeof(ret->type), "%s[%u]",
+			       v->bytes == 4 ? "float" : "double", elements);
 	else if (v->elements)
 		(void)snprintf(ret->type, sizeof(ret->type), "%c%u[%u]", letters[v->kind],
 			       8 * v->bytes, elements);
