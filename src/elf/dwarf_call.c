@@ -9,140 +9,112 @@
 #include <dwarf.h>
 #include <errno.h>
 
+#include "elf/dwarf_passing_int.h"
 #include "elf/elf_vars_int.h"
 
 #if defined(__x86_64__)
 static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* di si dx cx r8 r9 */
-#define STACK_REGISTER 7
-#define STACK_FIRST    8 /* offset of the first argument on the stack, above the return address */
+#define STACK_REGISTER     7
+#define STACK_FIRST        8 /* offset of the first argument on the stack, above the return address */
+#define HIDDEN_IS_ARGUMENT 1u /* the address of a returned structure is the first argument */
 #else
 static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
-#define STACK_REGISTER 31
-#define STACK_FIRST    0
+#define STACK_REGISTER     31
+#define STACK_FIRST        0
+#define HIDDEN_IS_ARGUMENT 0u
 #endif
 #define NR_REGISTERS sizeof(registers)
 #define NR_VECTORS   8u
-#define PIECES_MAX   2u /* pieces of 8 bytes of a value passed in registers */
-#define NESTING_MAX  16u
 
-/* How a value of a given type is passed. */
-struct passing {
-	unsigned nr_integer, nr_vector; /* number of pieces in general and vector registers */
-	uint64_t stack_bytes;           /* size, if it is passed in memory instead */
-	bool by_reference;              /* the caller passes its address */
-	bool known;
-};
-
-/* Marks the pieces that contain anything but floating-point numbers. */
-static void mark_integers(Dwarf_Die *type, uint64_t at, bool *integers, unsigned depth)
+/*
+ * Number of hidden arguments: a structure that does not fit registers is returned at an address
+ * that the caller passes as first argument. Returns false when it is not known.
+ */
+static bool hidden_arguments(Dwarf_Die *function, enum wm_dwarf_convention convention,
+			     unsigned *ret)
 {
-	Dwarf_Die member, inner;
-	Dwarf_Word offset, encoding = 0;
-	Dwarf_Attribute attribute;
-	int tag = dwarf_tag(type);
-
-	if (tag == DW_TAG_base_type && dwarf_attr(type, DW_AT_encoding, &attribute))
-		(void)dwarf_formudata(&attribute, &encoding);
-	if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type) {
-		if (encoding != DW_ATE_float && at / 8 < PIECES_MAX)
-			integers[at / 8] = true;
-		return;
-	}
-	if (depth > NESTING_MAX || dwarf_child(type, &member) != 0)
-		return;
-	do {
-		offset = 0;
-		if (dwarf_tag(&member) != DW_TAG_member && dwarf_tag(&member) != DW_TAG_inheritance)
-			continue;
-		if (dwarf_attr(&member, DW_AT_data_member_location, &attribute))
-			(void)dwarf_formudata(&attribute, &offset);
-		if (wm_dwarf_bare_type(&member, &inner))
-			mark_integers(&inner, at + offset, integers, depth + 1);
-	} while (dwarf_siblingof(&member, &member) == 0);
-}
-
-static bool passed_by_reference(Dwarf_Die *type)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word how = 0;
-
-	return dwarf_attr(type, DW_AT_calling_convention, &attribute) &&
-	       dwarf_formudata(&attribute, &how) == 0 && how == DW_CC_pass_by_reference;
-}
-
-static struct passing passing_of(Dwarf_Die *parameter)
-{
-	struct passing p = {.known = true};
-	bool integers[PIECES_MAX] = {false, false};
+	struct wm_dwarf_passing p;
 	Dwarf_Die type;
-	Dwarf_Word bytes = 8;
-	unsigned pieces;
 
-	if (!wm_dwarf_bare_type(parameter, &type))
-		return (struct passing){0};
-	if (passed_by_reference(&type))
-		return (struct passing){.nr_integer = 1, .by_reference = true, .known = true};
-	if (dwarf_tag(&type) == DW_TAG_reference_type ||
-	    dwarf_tag(&type) == DW_TAG_rvalue_reference_type ||
-	    dwarf_tag(&type) == DW_TAG_pointer_type)
-		bytes = 8;
-	else if (dwarf_aggregate_size(&type, &bytes) != 0)
-		return (struct passing){0};
-	if (bytes > 8 * PIECES_MAX) {
-		p.stack_bytes = (bytes + 7) & ~(Dwarf_Word)7;
-		return p;
-	}
-	pieces = (unsigned)((bytes + 7) / 8);
-	mark_integers(&type, 0, integers, 0);
-	for (unsigned i = 0; i < pieces; i++) {
-		p.nr_integer += integers[i];
-		p.nr_vector += !integers[i];
-	}
-	/* long double has 16 bytes and is passed in memory; no other base type of two pieces is. */
-	if (dwarf_tag(&type) == DW_TAG_base_type && bytes > 8)
-		p = (struct passing){.stack_bytes = 16, .known = !integers[0]};
-	return p;
+	*ret = 0;
+	if (!wm_dwarf_bare_type(function, &type))
+		return !dwarf_hasattr_integrate(function, DW_AT_type);
+	p = wm_dwarf_passing_of(convention, function);
+	if (wm_dwarf_has_members(&type))
+		*ret = p.by_reference || p.in_memory ? HIDDEN_IS_ARGUMENT : 0;
+	/* A structure of a long double is returned in a register of its own kind. */
+	return p.known && !(*ret && !p.by_reference && p.bytes <= 16 && p.align == 16);
 }
 
 /*
- * Number of hidden arguments: a large structure is returned at an address that the caller passes as
- * first argument.
+ * Whether the function still has the parameters that the source declares: an optimizing compiler
+ * may remove or change parameters of functions that only it calls, and then some have no location.
  */
-static unsigned hidden_arguments(Dwarf_Die *function)
+static bool has_all_parameters(Dwarf_Die *function)
 {
-	Dwarf_Die type;
-	Dwarf_Word bytes = 0;
-	int tag;
+	Dwarf_Attribute attribute;
+	Dwarf_Die child, origin;
+	unsigned nr = 0, nr_declared = 0;
 
-	if (!wm_dwarf_bare_type(function, &type))
-		return 0;
-	tag = dwarf_tag(&type);
-	if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type)
-		return 0;
-	return passed_by_reference(&type) ||
-	       (dwarf_aggregate_size(&type, &bytes) == 0 && bytes > 8 * PIECES_MAX);
+	if (dwarf_child(function, &child) == 0) {
+		do {
+			if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+				continue;
+			nr++;
+			if (!dwarf_hasattr_integrate(&child, DW_AT_location))
+				return false;
+		} while (dwarf_siblingof(&child, &child) == 0);
+	}
+	if (!dwarf_attr(function, DW_AT_abstract_origin, &attribute) ||
+	    !dwarf_formref_die(&attribute, &origin) || dwarf_child(&origin, &child) != 0)
+		return true;
+	do
+		nr_declared += dwarf_tag(&child) == DW_TAG_formal_parameter;
+	while (dwarf_siblingof(&child, &child) == 0);
+	return nr == nr_declared;
 }
 
-static int dwarf_call_answer(const struct passing *p, unsigned integers, unsigned vectors,
-			     uint64_t stack, struct wm_elf_value *ret, const char **why)
-{
-	bool fits = !p->stack_bytes && integers + p->nr_integer <= NR_REGISTERS &&
-		    vectors + p->nr_vector <= NR_VECTORS;
+/* What earlier parameters have taken. */
+struct taken {
+	unsigned integers, vectors;
+	uint64_t stack;
+};
 
+static bool call_fits(const struct wm_dwarf_passing *p, const struct taken *t)
+{
+	return !p->in_memory && t->integers + p->nr_integer <= NR_REGISTERS &&
+	       t->vectors + p->nr_vector <= NR_VECTORS;
+}
+
+static void call_take(const struct wm_dwarf_passing *p, struct taken *t)
+{
+	if (call_fits(p, t)) {
+		t->integers += p->nr_integer;
+		t->vectors += p->nr_vector;
+		return;
+	}
+	t->stack = (t->stack + p->align - 1) / p->align * p->align;
+	t->stack += p->by_reference ? 8 : p->bytes;
+}
+
+static int dwarf_call_answer(const struct wm_dwarf_passing *p, const struct taken *t,
+			     struct wm_elf_value *ret, const char **why)
+{
 	*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER};
-	if (!fits) {
+	if (!call_fits(p, t)) {
 		ret->number = STACK_REGISTER;
-		ret->nr_steps = 1;
-		ret->offset[0] = (int64_t)(STACK_FIRST + stack);
+		ret->nr_steps = p->by_reference ? 2 : 1;
+		ret->offset[0] =
+		    (int64_t)(STACK_FIRST + (t->stack + p->align - 1) / p->align * p->align);
 		return 0;
 	}
 	*why = "it is passed in a vector register, which the kernel cannot read";
 	if (p->nr_vector)
 		return -EOPNOTSUPP;
 	*why = "it is a structure passed in registers, piece by piece";
-	if (p->nr_integer > 1)
+	if (p->nr_integer != 1)
 		return -EOPNOTSUPP;
-	ret->number = registers[integers];
+	ret->number = registers[t->integers];
 	if (p->by_reference)
 		ret->nr_steps = 1;
 	return 0;
@@ -172,7 +144,7 @@ static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 
 	if (!wm_dwarf_bare_type(parameter, &type))
 		return 0;
-	*ret_by_reference = passed_by_reference(&type);
+	*ret_by_reference = wm_dwarf_by_reference(&type);
 	if (*ret_by_reference || dwarf_tag(&type) == DW_TAG_reference_type ||
 	    dwarf_tag(&type) == DW_TAG_rvalue_reference_type ||
 	    dwarf_tag(&type) == DW_TAG_pointer_type)
@@ -215,32 +187,36 @@ static int narrow_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why)
 {
-	unsigned integers = hidden_arguments(function), vectors = 0;
-	uint64_t stack = 0;
+	enum wm_dwarf_convention convention = wm_dwarf_convention_of(function);
+	struct taken taken = {0};
 	Dwarf_Die child;
 
 	*why = "it is not known how it is passed";
+	if (!has_all_parameters(function))
+		return -EOPNOTSUPP;
 	if (wm_dwarf_address_bytes(function) == 4)
 		return narrow_argument(function, parameter, ret, why);
-	if (dwarf_child(function, &child) != 0)
+	if (convention == WM_DWARF_CALLS_UNKNOWN ||
+	    !hidden_arguments(function, convention, &taken.integers) ||
+	    dwarf_child(function, &child) != 0)
 		return -EOPNOTSUPP;
 	do {
-		struct passing p;
+		struct wm_dwarf_passing p;
 
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		p = passing_of(&child);
-		if (!p.known)
+		p = wm_dwarf_passing_of(convention, &child);
+		/* Compilers do not agree on the alignment of an __int128 that no registers are left
+		 * for. */
+		if (!p.known || (!call_fits(&p, &taken) && p.align == 16 && p.nr_integer))
+			return -EOPNOTSUPP;
+		/* Rust may pass one of a pair in a register and the other in memory. */
+		if (convention == WM_DWARF_CALLS_RUST && !call_fits(&p, &taken) &&
+		    p.nr_integer + p.nr_vector > 1)
 			return -EOPNOTSUPP;
 		if (dwarf_dieoffset(&child) == dwarf_dieoffset(parameter))
-			return dwarf_call_answer(&p, integers, vectors, stack, ret, why);
-		if (!p.stack_bytes && integers + p.nr_integer <= NR_REGISTERS &&
-		    vectors + p.nr_vector <= NR_VECTORS) {
-			integers += p.nr_integer;
-			vectors += p.nr_vector;
-		} else {
-			stack += p.stack_bytes ? p.stack_bytes : 8 * (p.nr_integer + p.nr_vector);
-		}
+			return dwarf_call_answer(&p, &taken, ret, why);
+		call_take(&p, &taken);
 	} while (dwarf_siblingof(&child, &child) == 0);
 	return -EOPNOTSUPP;
 }

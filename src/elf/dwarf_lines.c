@@ -104,12 +104,10 @@ static bool is_called_on(Dwarf_Die *scope, uint32_t line)
  */
 static bool is_listed(struct lister *l, uint64_t address, uint32_t line)
 {
-	Dwarf_Die *scopes = NULL, *nested = NULL;
+	Dwarf_Die *nested = NULL;
+	int function, nr = wm_dwarf_nesting(l->unit, address, &nested, &function);
 	bool found = false;
-	int nr = 0;
 
-	if (dwarf_getscopes(l->unit, address, &scopes) > 0)
-		nr = dwarf_getscopes_die(&scopes[0], &nested);
 	for (int i = 0; i < nr && !found; i++) {
 		int tag = dwarf_tag(&nested[i]);
 
@@ -119,7 +117,6 @@ static bool is_listed(struct lister *l, uint64_t address, uint32_t line)
 		found = lines_origin(&nested[i]) == lines_origin(l->function);
 		break;
 	}
-	free(scopes);
 	free(nested);
 	return found;
 }

@@ -11,36 +11,88 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
+#define NESTING_MAX 64u /* limit for blocks and inlined calls in each other */
+
+struct function_search {
+	uint64_t address;
+	Dwarf_Die found;
+	bool is_found;
+};
+
+static int scope_on_function(Dwarf_Die *function, void *data)
+{
+	struct function_search *s = data;
+	Dwarf_Addr low;
+
+	if (dwarf_haspc(function, s->address) != 1 || dwarf_entrypc(function, &low) != 0)
+		return DWARF_CB_OK;
+	s->found = *function;
+	s->is_found = true;
+	return DWARF_CB_ABORT;
+}
+
+/* Finds the child that is a scope with code at the address. */
+static bool scope_inner(Dwarf_Die *of, uint64_t address, Dwarf_Die *ret)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(of, &child) != 0)
+		return false;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (dwarf_haspc(&child, address) != 1)
+				break;
+			*ret = child;
+			return true;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
 /*
- * The scopes around an address as the code is nested: blocks and inlined calls, their function, its
- * unit. dwarf_getscopes() leaves this order at the first inlined call: there it goes on with what
- * surrounds the inlined function's definition, and the function that has the code is not among its
- * scopes. Sets `ret_scopes` to memory to free() and `ret_function` to the function's index. Returns
- * the number of scopes; 0: no function contains the address.
+ * dwarf_getscopes() does not do: it finds nothing in namespaces, and at the first inlined call it
+ * goes on with what surrounds the inlined function's definition, without the function that has the
+ * code.
  */
+int wm_dwarf_nesting(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes, int *ret_function)
+{
+	struct function_search s = {.address = address};
+	Dwarf_Die chain[NESTING_MAX], *outer = NULL, *scopes;
+	int nr = 1, nr_outer;
+
+	(void)dwarf_getfuncs(unit, scope_on_function, &s, 0);
+	if (!s.is_found)
+		return 0;
+	chain[0] = s.found;
+	while (nr < (int)NESTING_MAX && scope_inner(&chain[nr - 1], address, &chain[nr]))
+		nr++;
+	nr_outer = dwarf_getscopes_die(&s.found, &outer);
+	nr_outer = nr_outer > 1 ? nr_outer - 1 : 0; /* the first is the function itself */
+	scopes = calloc((size_t)(nr + nr_outer), sizeof(*scopes));
+	for (int i = 0; scopes && i < nr; i++)
+		scopes[i] = chain[nr - 1 - i];
+	for (int i = 0; scopes && i < nr_outer; i++)
+		scopes[nr + i] = outer[1 + i];
+	free(outer);
+	if (!scopes)
+		return 0;
+	*ret_scopes = scopes;
+	*ret_function = nr - 1;
+	return nr + nr_outer;
+}
+
 static int scope_nesting(struct wm_elf_vars *v, uint64_t address, Dwarf_Die **ret_scopes,
 			 int *ret_function)
 {
-	Dwarf_Die *innermost = NULL, *scopes = NULL;
-	int nr = 0;
-
-	if (!wm_dwarf_file_unit(&v->file, address))
-		return 0;
-	if (dwarf_getscopes(&v->file.last, address, &innermost) > 0)
-		nr = dwarf_getscopes_die(&innermost[0], &scopes);
-	free(innermost);
-	for (int i = 0; i < nr; i++) {
-		Dwarf_Addr low;
-
-		if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram ||
-		    dwarf_haspc(&scopes[i], address) != 1 || dwarf_entrypc(&scopes[i], &low) != 0)
-			continue;
-		*ret_scopes = scopes;
-		*ret_function = i;
-		return nr;
-	}
-	free(scopes);
-	return 0;
+	return wm_dwarf_file_unit(&v->file, address)
+		   ? wm_dwarf_nesting(&v->file.last, address, ret_scopes, ret_function)
+		   : 0;
 }
 
 bool wm_dwarf_function_at(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
@@ -86,39 +138,40 @@ static int scope_lacks(Dwarf_Die *scopes, int nr, const char *name, struct wm_di
 
 /*
  * Lists the scopes in the order in which they are searched: when the user named the function, its
- * own without those of functions inlined into it; then all, as the language nests them. Sets
- * `ret_scopes` to memory to free(). Returns their number, or 0.
+ * own without those of functions inlined into it; then those of the innermost function, inlined or
+ * not, and what surrounds functions. Sets `ret_scopes` to memory to free(). Returns their number,
+ * or 0.
  */
 static int scope_order(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
 		       Dwarf_Die **ret_scopes)
 {
-	Dwarf_Die *own = NULL, *all = NULL, *grown;
-	int at = -1, begin = 0, nr = 0, nr_own = 0;
+	int function, nr, own, inner = 0, to = 0;
+	Dwarf_Die *all, *scopes;
 
-	if (scope == WM_ELF_SCOPE_FUNCTION && scope_nesting(v, address, &own, &at)) {
-		begin = at;
-		while (begin > 0 && dwarf_tag(&own[begin - 1]) != DW_TAG_inlined_subroutine)
-			begin--;
-		nr_own = at + 1 - begin;
-	}
-	if (wm_dwarf_file_unit(&v->file, address))
-		nr = dwarf_getscopes(&v->file.last, address, &all);
-	nr = nr > 0 ? nr : 0;
-	grown = nr + nr_own ? calloc((size_t)(nr + nr_own), sizeof(*grown)) : NULL;
-	if (grown && nr_own)
-		memcpy(grown, own + begin, (size_t)nr_own * sizeof(*grown));
-	if (grown && nr)
-		memcpy(grown + nr_own, all, (size_t)nr * sizeof(*grown));
-	free(own);
+	nr = scope_nesting(v, address, &all, &function);
+	if (!nr)
+		return 0;
+	scopes = calloc((size_t)nr * 2, sizeof(*scopes));
+	for (own = function; own > 0; own--)
+		if (dwarf_tag(&all[own - 1]) == DW_TAG_inlined_subroutine)
+			break;
+	while (inner < function && dwarf_tag(&all[inner]) != DW_TAG_inlined_subroutine)
+		inner++;
+	for (int i = own; scopes && scope == WM_ELF_SCOPE_FUNCTION && i <= function; i++)
+		scopes[to++] = all[i];
+	for (int i = 0; scopes && i <= inner; i++)
+		scopes[to++] = all[i];
+	for (int i = function + 1; scopes && i < nr; i++)
+		scopes[to++] = all[i];
 	free(all);
-	*ret_scopes = grown;
-	return grown ? nr + nr_own : 0;
+	*ret_scopes = scopes;
+	return to;
 }
 
 int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
 		      const char *name, Dwarf_Die *ret, struct wm_diag *diag)
 {
-	Dwarf_Die *scopes;
+	Dwarf_Die *scopes = NULL;
 	int nr, err = 0;
 
 	if (!wm_dwarf_file_unit(&v->file, address))
@@ -170,7 +223,7 @@ static int scope_give(Dwarf_Die *child, struct wm_text *type,
 int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
 		     int (*fn)(const struct wm_elf_variable *variable, void *data), void *data)
 {
-	Dwarf_Die *scopes, child;
+	Dwarf_Die *scopes = NULL, child;
 	struct wm_text type;
 	int nr = scope_order(v, address, scope, &scopes), err = nr ? 0 : -ENOENT;
 

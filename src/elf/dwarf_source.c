@@ -47,7 +47,7 @@ static Dwarf_Off dwarf_source_function_of(Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Die *scopes = NULL;
 	Dwarf_Off offset = 0;
-	int nr = dwarf_getscopes(unit, address, &scopes);
+	int function, nr = wm_dwarf_nesting(unit, address, &scopes, &function);
 
 	for (int i = 0; i < nr && !offset; i++) {
 		int tag = dwarf_tag(&scopes[i]);

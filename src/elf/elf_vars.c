@@ -95,12 +95,27 @@ static unsigned vars_number_of(Dwarf_Die *die, unsigned name)
 	return (unsigned)value;
 }
 
+/* Whether a type is that of text; "unsigned char" and "signed char" are types of numbers. */
 static bool is_char(Dwarf_Die *type)
 {
 	unsigned encoding = vars_number_of(type, DW_AT_encoding);
+	const char *name = dwarf_diename(type);
 
 	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1 &&
-	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char) && name &&
+	       !strcmp(name, "char");
+}
+
+/* The encoding of a number; clang writes none for an enumeration, but its type. */
+static unsigned vars_encoding(Dwarf_Die *type)
+{
+	unsigned encoding = vars_number_of(type, DW_AT_encoding);
+	Dwarf_Die number;
+
+	if (!encoding && dwarf_tag(type) == DW_TAG_enumeration_type &&
+	    wm_dwarf_bare_type(type, &number))
+		encoding = vars_number_of(&number, DW_AT_encoding);
+	return encoding;
 }
 
 static bool is_pointer(Dwarf_Die *type)
@@ -117,7 +132,7 @@ static bool is_pointer(Dwarf_Die *type)
  */
 static bool vars_describe(Dwarf_Die *type, struct wm_elf_value *ret)
 {
-	unsigned encoding = vars_number_of(type, DW_AT_encoding);
+	unsigned encoding = vars_encoding(type);
 	Dwarf_Die target;
 	Dwarf_Word bytes = 0;
 
@@ -295,22 +310,64 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 	return 0;
 }
 
-/* Applies "[3]" to an array or a pointer. */
-static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index, const char *path,
-			struct wm_diag *diag)
+/*
+ * The dimensions of an array, from number `first`: sets the number of elements below that
+ * dimension. Returns the number of dimensions; 0: their sizes are not known.
+ */
+static unsigned vars_dimensions(Dwarf_Die *array, unsigned first, uint64_t *ret_below)
 {
+	Dwarf_Attribute attribute;
+	Dwarf_Word count;
+	Dwarf_Die child;
+	unsigned nr = 0;
+
+	*ret_below = 1;
+	if (dwarf_child(array, &child) != 0)
+		return 0;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (nr++ <= first)
+			continue;
+		if (dwarf_attr(&child, DW_AT_count, &attribute) &&
+		    dwarf_formudata(&attribute, &count) == 0)
+			*ret_below *= count;
+		else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) &&
+			 dwarf_formudata(&attribute, &count) == 0)
+			*ret_below *= count + 1;
+		else
+			return 0;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return nr;
+}
+
+/*
+ * Applies "[3]" to an array or a pointer. `dimension` counts the indices of one array: it becomes 0
+ * when the element is reached.
+ */
+static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
+			unsigned *dimension, const char *path, struct wm_diag *diag)
+{
+	uint64_t below = 1;
+	unsigned nr = 1;
 	Dwarf_Die element;
 	Dwarf_Word bytes;
 
 	if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) ||
 	    !wm_dwarf_bare_type(type, &element) || dwarf_aggregate_size(&element, &bytes) != 0)
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is not an array or a pointer");
+	if (!is_pointer(type))
+		nr = vars_dimensions(type, *dimension, &below);
+	if (!nr)
+		return vars_refuse(diag, -EOPNOTSUPP, path, "the size of the array is not known");
 	if (is_pointer(type) && !vars_step(v, 0))
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is nested too deep");
 	if (!v->nr_steps)
 		return vars_refuse(diag, -EOPNOTSUPP, path, "it is an array in registers");
-	v->offset[v->nr_steps - 1] += (int64_t)(index * bytes);
-	*type = element;
+	v->offset[v->nr_steps - 1] += (int64_t)(index * below * bytes);
+	*dimension = *dimension + 1 < nr ? *dimension + 1 : 0;
+	if (!*dimension)
+		*type = element;
 	return 0;
 }
 
@@ -318,6 +375,7 @@ static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
 static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts, const char *path,
 		      struct wm_diag *diag)
 {
+	unsigned dimension = 0;
 	int err = 0;
 
 	while (*parts && !err) {
@@ -330,10 +388,12 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 			if (end == parts + 1 || *end != ']' || index > UINT32_MAX / 2)
 				return vars_refuse(diag, -EINVAL, path,
 						   "an index must be a number, as in [3]");
-			err = take_element(v, type, (uint32_t)index, path, diag);
+			err = take_element(v, type, (uint32_t)index, &dimension, path, diag);
 			parts = end + 1;
 			continue;
 		}
+		if (dimension)
+			break;
 		parts += skip;
 		for (n = 0; isalnum((unsigned char)parts[n]) || parts[n] == '_'; n++)
 			;
@@ -345,6 +405,9 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 		err = vars_take_member(v, type, name, path, diag);
 		parts += n;
 	}
+	if (!err && dimension)
+		return vars_refuse(diag, -EOPNOTSUPP, path,
+				   "it is an array in an array: give all its indices");
 	return err;
 }
 
@@ -379,10 +442,10 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
 	/*
-	 * The function itself writes to that memory, so at its first instruction it is not set yet.
+	 * Before the function has stored a parameter in its frame, the parameter is where the
+	 * caller has put it.
 	 */
-	if (known && is_entry(&function, address) && has_parameter(&function, variable) &&
-	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))
+	if (err == -EAGAIN && is_entry(&function, address) && has_parameter(&function, variable))
 		err = wm_dwarf_argument(&function, variable, ret, why);
 	return err;
 }

@@ -26,6 +26,13 @@ void wm_dwarf_type_text(Dwarf_Die *of, struct wm_text *to);
 /* Size of an address in the code that a DIE describes: 4 or 8. */
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
 
+/*
+ * The scopes around an address as the code is nested: blocks and inlined calls, their function, its
+ * namespaces and unit. Sets `ret_scopes` to memory to free() and `ret_function` to the function's
+ * index. Returns the number of scopes; 0: no function of the unit contains the address.
+ */
+int wm_dwarf_nesting(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes, int *ret_function);
+
 /* Finds the function, not an inlined one, that contains an address. */
 bool wm_dwarf_function_at(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
 
@@ -34,8 +41,9 @@ int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope
 		      const char *name, Dwarf_Die *ret, struct wm_diag *diag);
 
 /*
- * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none; `why`
- * states the reason.
+ * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none;
+ * -EAGAIN: it has one in the function's frame, which is not set up at the address, or where the
+ * function has not stored it yet; `why` states the reason.
  */
 int wm_dwarf_place(struct wm_elf_vars *v, Dwarf_Die *variable, Dwarf_Die *function,
 		   uint64_t address, struct wm_elf_value *ret, const char **why);

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# probe_values.bats - compares what probes fetch by name with what gdb sees at the same address:
+# parameters, variables, members, bit fields, elements, of gcc, clang and Rust, without optimization
+# and with it, DWARF 4 and 5. A value that differs is a failure; one that waymark refuses is not, but
+# enough must be fetched. With WAYMARK_LONG, random programs, too (SEED and PROGRAMS choose them).
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	export BATS_TEST_TIMEOUT=900
+	cd "$BATS_TEST_TMPDIR"
+	data="$BATS_TEST_DIRNAME/data"
+	[ "$(uname -m)" = x86_64 ] || skip "written for x86-64"
+	[ -w /sys/kernel/tracing/uprobe_events ] || skip "no tracefs whose uprobe_events we may write"
+	command -v gdb >/dev/null || skip "gdb is not installed"
+}
+
+need() {
+	command -v "$1" >/dev/null && return
+	echo "# SKIPPED: $1 is not installed" >&3
+	skip "$1 is not installed"
+}
+
+# Compares the values of a program; at least MINIMUM must be equal.
+compare() { # MINIMUM LEVEL PROGRAM PLACES
+	local body=
+	[ "$2" != 0 ] || body=--body
+	python3 "$data/probe_values.py" $body "$PWD/$3" "$4" >result || {
+		cat result
+		return 1
+	}
+	cat result
+	[ "$(sed -nE 's/^([0-9]+) equal.*/\1/p' result)" -ge "$1" ]
+}
+
+all_of() { # COMPILER
+	local level version
+	sed "s/OUTER/$(grep -n 'LINE outer' "$data/probe_values.c" | cut -d: -f1)/" "$data/probe_places.txt" >places
+	for level in 0 1 2; do
+		for version in 4 5; do
+			[ "$level$version" != 14 ] || continue
+			echo "# $1 -O$level -gdwarf-$version"
+			"$1" -O$level -gdwarf-$version -no-pie "$data/probe_values.c" -o values
+			compare 50 $level values places
+		done
+	done
+}
+
+@test "C by gcc" {
+	all_of gcc
+}
+
+@test "C by clang" {
+	need clang
+	all_of clang
+}
+
+@test "Rust" {
+	need rustc
+	local level
+	cat >places <<-'END'
+	f n m ch
+	g n b.a b.c
+	h n
+	k n c z
+	l a n q
+	END
+	for level in 0 2; do
+		echo "# rustc -C opt-level=$level"
+		rustc -C opt-level=$level -g -C relocation-model=static -C link-arg=-no-pie "$data/probe_values.rs" -o values
+		compare 4 $level values places
+	done
+}
+
+@test "values that no probe can tell at a place are refused" {
+	refused() { # WORDS EVENT
+		run waymark list "$2"
+		[ "$status" -ne 0 ]
+		[[ $output == *"$1"* ]]
+	}
+	cc -O0 -g "$data/probe_values.c" -o values
+	refused "has not stored it yet" 'uprobe:./values:outer(local)'
+	refused "has not stored it yet" 'uprobe:./values:outer+4(j)'
+	refused "give all its indices" 'uprobe:./values:through(n->grid[1])'
+	refused "it is a bit field, which has no other type" 'uprobe:./values:returns(b=p->b:s32)'
+	command -v clang >/dev/null || return 0
+	clang -O1 -g "$data/probe_values.c" -o values
+	refused "optimized out" 'uprobe:./values:removed(unused)'
+	refused "optimized out" 'uprobe:./values:stored(unused)'
+}
+
+@test "a filter on a signed bit field compares its value" {
+	cc -O2 -g "$data/probe_values.c" -o values
+	waymark record -q -o t --preload none -e 'uprobe:./values:returns(b=p->b)' --filter 'b == -100' -- ./values || [ "$?" -lt 2 ]
+	[ "$(waymark print t | grep -c 'b = -100')" -eq 1 ]
+}
+
+@test "random programs" {
+	need clang
+	local seed=${SEED:-1} nr=${PROGRAMS:-0} cc level
+	[ -z "${WAYMARK_LONG-}" ] || nr=${PROGRAMS:-25}
+	[ "$nr" -gt 0 ] || skip "only in make check-long (or with PROGRAMS=N)"
+	for ((; nr > 0; nr--, seed++)); do
+		python3 "$data/probe_program.py" $seed random.c places
+		for cc in gcc clang; do
+			for level in 0 1 2; do
+				echo "# SEED=$seed $cc -O$level"
+				$cc -w -O$level -gdwarf-$((4 + seed % 2)) -no-pie random.c -o random
+				compare 0 $level random places
+			done
+		done
+	done
+}
