@@ -66,7 +66,7 @@ static const char not_stored[] =
  * The address where the function's body begins: its frame is set up and its parameters are stored.
  * clang marks that row of the line table; of gcc's it is the second.
  */
-static uint64_t body_of(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t entry)
+static uint64_t place_body_of(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t entry)
 {
 	uint64_t marked = UINT64_MAX, second = UINT64_MAX;
 	Dwarf_Lines *rows;
@@ -175,7 +175,7 @@ static int by_frame(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t address
 	if (!function || !frame_base(v, function, address, &number, &offset, &is_cfa))
 		return -EOPNOTSUPP;
 	if (always && !(is_cfa && at >= 0) && dwarf_entrypc(function, &entry) == 0) {
-		body = body_of(v, function, entry);
+		body = place_body_of(v, function, entry);
 		if (!is_cfa && is_above_frame(v, body, address, number, offset + at, ret))
 			return 0;
 		*why = not_stored;

@@ -62,8 +62,8 @@ int wm_recorder_kernel_keep(struct wm_recorder_kernel *k, const char *system, co
 			    const char *format, size_t bytes);
 
 /*
- * Stores a format file under another name. The arguments in the list `recast` (NULL: none) get other
- * types (struct wm_event_def).
+ * Stores a format file under another name. The arguments in the list `recast` (NULL: none) get
+ * other types (struct wm_event_def).
  */
 int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
 			       const char *format, const char *recast);
