@@ -125,6 +125,6 @@ teardown() {
 	[[ "$output" == *"no waymark command"*"WAYMARK_TOOL"* ]]
 	run -0 env WAYMARK_ENABLE='app:*' WAYMARK_OUTPUT=t LD_LIBRARY_PATH="$PWD/alone" \
 		WAYMARK_TOOL="$WAYMARK_BUILD/waymark" "$W/app"
-	[ -z "$output" ]
+	[ -z "$output" ] || { echo "$output"; return 1; }
 	until_true sh -c 'waymark print t | grep -q app:tick'
 }

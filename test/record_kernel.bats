@@ -363,6 +363,7 @@ by_waymark() {
 	[ -z "${WAYMARK_LONG-}" ] || n=1000000
 	run waymark record -b 256M -o t -e 'app:*' -e ftrace:print -- "$W/between" $n "$TRACEFS/trace_marker"
 	[[ $output != *"which is in use"* ]] || skip "the kernel offers markers only in its own buffer, which another tool uses"
+	echo "$output"
 	[ "$status" = 0 ]
 	[[ $output == *"$((3 * n)) events ($n of the kernel)"*"0 lost"* ]]
 	run -0 sh -c "waymark print t | grep -o 'app:before\|ftrace:print\|app:after' | paste - - - | sort | uniq -c"
