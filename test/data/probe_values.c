@@ -57,22 +57,24 @@ static long outside = -123456789012;
 
 #define KEEP(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-__attribute__((noinline)) int plain(int i, const char *text, bool yes, char c, enum color color, unsigned long big,
-				    short s, signed char last)
+__attribute__((noinline)) int plain(int i, const char *text, bool yes, char c, enum color color,
+				    unsigned long big, short s, signed char last)
 {
 	__asm__ volatile("" : "+r"(i), "+r"(text), "+r"(big));
 	return i + *text + yes + c + color + (int)big + s + last;
 }
 
-__attribute__((noinline)) int shapes(struct doubles a, int i1, struct floats b, int i2, struct ints c, int i3,
-				     struct odd d, int i4, float _Complex e, int i5, vector v, int i6, struct big g, int i7)
+__attribute__((noinline)) int shapes(struct doubles a, int i1, struct floats b, int i2,
+				     struct ints c, int i3, struct odd d, int i4, float _Complex e,
+				     int i5, vector v, int i6, struct big g, int i7)
 {
 	__asm__ volatile("" : "+r"(i1), "+r"(i2), "+r"(i3));
-	return (int)a.d[0] + i1 + (int)b.f[0] + i2 + c.i[3] + i3 + d.c + i4 + (int)crealf(e) + i5 + (int)v[0] + i6 + (int)g.l[4] + i7;
+	return (int)a.d[0] + i1 + (int)b.f[0] + i2 + c.i[3] + i3 + d.c + i4 + (int)crealf(e) + i5 +
+	       (int)v[0] + i6 + (int)g.l[4] + i7;
 }
 
-__attribute__((noinline)) int stack(long a, long b, long c, long d, long e, long f, int s1, long double x, char s2, struct big g,
-				    short s3)
+__attribute__((noinline)) int stack(long a, long b, long c, long d, long e, long f, int s1,
+				    long double x, char s2, struct big g, short s3)
 {
 	__asm__ volatile("" : "+r"(a));
 	return (int)(a + b + c + d + e + f) + s1 + (int)x + s2 + (int)g.l[0] + s3;
@@ -124,8 +126,15 @@ int main(int argc, char **argv)
 	struct bits bits = {5, -100, -0x123456789a, -2, 1};
 	struct packed packed = {21, -77777777, 'p', -0x123456789ab};
 	struct nested last = {.pad = -3, .name = "last", .color = GREEN};
-	struct nested n = {.pad = 300, .u.bits = bits, .in = {bits, {1, 2, 3, -4, 0}}, .name = "first", .next = &last,
-			   .color = RED, .f = -1.25f, .d = {2.5, -1e100}, .bytes = {1, 200, 3, 4},
+	struct nested n = {.pad = 300,
+			   .u.bits = bits,
+			   .in = {bits, {1, 2, 3, -4, 0}},
+			   .name = "first",
+			   .next = &last,
+			   .color = RED,
+			   .f = -1.25f,
+			   .d = {2.5, -1e100},
+			   .bytes = {1, 200, 3, 4},
 			   .grid = {{1, -2, 3}, {4, 5, -6}}};
 	struct big g = {{10, 20, 30, 40, 50}};
 	int r = 0;
@@ -136,10 +145,12 @@ int main(int argc, char **argv)
 	KEEP(&last);
 	KEEP(&g);
 	r += plain(-argc, "a text", true, 'c', GREEN, 0xfedcba9876543210, -4, -5);
-	r += shapes((struct doubles){{1, 2}}, 11, (struct floats){{1, 2, 3, 4}}, -12, (struct ints){{1, 2, 3, 4}}, 13,
-		    (struct odd){1, 2}, -14, 1.0f + 2.0f * I, 15, (vector){1, 2, 3, 4}, -16, g, 17);
+	r += shapes((struct doubles){{1, 2}}, 11, (struct floats){{1, 2, 3, 4}}, -12,
+		    (struct ints){{1, 2, 3, 4}}, 13, (struct odd){1, 2}, -14, 1.0f + 2.0f * I, 15,
+		    (vector){1, 2, 3, 4}, -16, g, 17);
 	r += stack(1, 2, 3, 4, 5, 6, -77, 1.5L, 'z', g, -99);
 	r += (int)returns(-21, &bits).l[0];
-	r += through(&n, &packed) + removed(5, -6) + stored(7, -8) + outer(-9, &bits) + (int)outside;
+	r +=
+	    through(&n, &packed) + removed(5, -6) + stored(7, -8) + outer(-9, &bits) + (int)outside;
 	return r == 42 && argv;
 }
