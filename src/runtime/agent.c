@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent.c - the runtime's only thread in a traced process; it exists only while a recorder is
- * joined. It is created with a bare clone: it has its own stack and thread pointer, all signals are
- * blocked, and it has no libc state. It reads the recorders' messages and the control page, and
- * does the work that emitting threads must not do.
+ * agent.c - the only thread that the runtime adds to a traced process; it exists only while a
+ * recorder is joined. It is created with a bare clone: it has its own stack and thread pointer, all
+ * signals are blocked, and it has no libc state. It reads the recorders' messages and the control
+ * page, and does the work that emitting threads must not do.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -77,15 +77,15 @@ static void leave_closed(void)
 }
 
 /*
- * Returns false when no session is left; agent_runs is then false, so that wm_agent_start() creates
- * a new agent.
+ * Returns false when no session is left; it has then cleared agent_runs, so wm_agent_start()
+ * creates a new agent.
  */
 static bool fill_polls(struct pollfd *p)
 {
 	bool any = false;
 
 	wm_lock();
-	wm_runtime_attach(); /* may add a session, so that the agent stays */
+	wm_runtime_attach(); /* may add a session; the agent then stays */
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		p[k] = (struct pollfd){-1, POLLIN, 0};
 		if (!wm_rt.session[k].active)
@@ -116,14 +116,15 @@ static void agent_main(void)
 		leave_closed();
 		(void)wm_thread_reap(16);
 	}
-	/* When the thread has ended, the kernel clears agent_tid, and the stack is free. */
+	/*
+	 * When the thread has ended, the kernel clears agent_tid, and the stack is free to reuse.
+	 */
 	(void)WM_SYS_1(SYS_exit, 0);
 }
 
 /*
- * entry_*.S: starts a thread that runs fn on that stack with that thread
- * pointer; returns its tid. When the thread has ended, *tid becomes 0 and a
- * futex on it is woken.
+ * entry_*.S: starts a thread that runs fn on the given stack with the given thread pointer; returns
+ * its tid. When the thread has ended, the kernel clears *tid and wakes a futex on it.
  */
 long wm_clone(unsigned long flags, void *stack_top, void (*fn)(void), void *tls, uint32_t *tid);
 
@@ -131,8 +132,8 @@ int wm_agent_start(void)
 {
 	static unsigned char *stack;
 	/*
-	 * zeroed, except that it begins with its own address: no more is read through the thread
-	 * pointer.
+	 * Zeroed, except that it begins with its own address: nothing else is read through the
+	 * thread pointer.
 	 */
 	static void *tls[64];
 	uint64_t all = ~0ull, old = 0;
@@ -140,7 +141,7 @@ int wm_agent_start(void)
 
 	if (wm_rt.agent_runs)
 		return 0;
-	/* Waits for the end of the previous agent. */
+	/* Waits for the previous agent to end. */
 	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0)
 		(void)WM_SYS_4(SYS_futex, &wm_rt.agent_tid, FUTEX_WAIT, tid, 0);
 	if (!stack)

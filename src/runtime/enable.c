@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - starts a recording from the traced program itself, for WAYMARK_ENABLE='glob,glob'
+ * enable.c - starts a recording from within the traced program, for WAYMARK_ENABLE='glob,glob'
  * ./app. The constructor starts a recorder for its own process,
  *
  *   waymark record -q [-o $WAYMARK_OUTPUT] -e GLOB... -p PID
  *
- * found beside the runtime, and waits for its attach request (at most WAIT_MS),
- * so that events before main are recorded too. The recorder is a separate process: it survives a
- * kill -9 of the program and allocates nothing in it.
+ * found beside the runtime, and waits for its attach request (at most WAIT_MS), so that events
+ * before main are recorded too. The recorder is a separate process: it survives a kill -9 of the
+ * program and allocates nothing in it.
  *
- * The recorder is an orphan from the start: the program's wait() never returns
- * it. Programs that the traced program executes join through $WAYMARK_SESSION.
+ * The recorder is an orphan from the start: the program's wait() never returns it. Programs that
+ * the traced program executes join through $WAYMARK_SESSION.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ struct start {
 	char **envp;
 	char path[PATHS_MAX][600];
 	unsigned nr_paths;
-	char text[4096]; /* the globs, split at the commas */
+	char text[4096]; /* the globs, split at commas */
 	char pid[16];
 	long tool;
 };
@@ -141,9 +141,8 @@ static bool clean_environment(struct start *s)
 }
 
 /*
- * Becomes the tool, from a process that shares the program's memory until
- * execve(). If no tool can be executed, prints the message that the tool could
- * not print.
+ * Replaces a process that shares the program's memory until execve() with the tool. If no tool can
+ * be executed, prints an error message in its place.
  */
 static __attribute__((noinline)) long become_tool(struct start *s)
 {
@@ -215,8 +214,8 @@ void wm_enable_from_environment(const char *globs)
 	add_arg(s, s->pid);
 	if (clean_environment(s)) {
 		/*
-		 * The tool writes the control page through /proc. Under Yama it may do so only
-		 * after this call.
+		 * The tool writes the control page through /proc, which Yama permits only after
+		 * this call.
 		 */
 		(void)WM_SYS_2(SYS_prctl, PR_SET_PTRACER, -1);
 		tool = start_tool(s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_aarch64.S - the entries that inline code calls, by `blr x16`: arguments
- * in x0, x1, x2, result in x0; x16, x17 and the flags are lost, x29 and x30
- * were saved by the caller (16 bytes), every other register is preserved. The C
- * functions called are compiled for general registers only.
+ * entry_aarch64.S - the entries that inline code calls, by `blr x16`: arguments in x0, x1, x2,
+ * result in x0; x16, x17 and the flags are clobbered, the caller has saved x29 and x30 (16 bytes),
+ * and every other register is preserved. The C functions called here are compiled to use general
+ * registers only.
  */
 #if defined(__aarch64__)
 	.text
@@ -38,8 +38,8 @@
 	.type	\name, %function
 \name:
 	SAVE_GENERAL
-	mov	x3, x29			/* 4th argument: frame pointer of the caller */
-	add	x4, sp, #(160 + 16)	/* 5th argument: stack pointer of the caller */
+	mov	x3, x29			/* 4th argument: the caller's frame pointer */
+	add	x4, sp, #(160 + 16)	/* 5th argument: the caller's stack pointer */
 	mov	x5, x30			/* 6th argument: address in the caller */
 	mov	x29, sp
 	bl	\target
@@ -164,7 +164,7 @@ wm_guest_filter_run_float:
 	.type	wm_clone, %function
 wm_clone:
 	/*
-	 * Saves fn; tls and the tid's address already are in the registers that the kernel expects.
+	 * Saves fn; tls and the tid's address are already in the registers that the kernel expects.
 	 */
 	mov	x9, x2
 	mov	x2, xzr

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_x86_64.S - the entries that inline code calls: arguments in rax, rdx,
- * rcx, result in rax, all other registers preserved, no assumption about the
- * stack's alignment (the C functions called are compiled for general registers
- * only).
+ * entry_x86_64.S - the entries that inline code calls: arguments in rax, rdx, rcx, result in rax,
+ * all other registers preserved, no assumption about stack alignment (the C functions called here
+ * are compiled to use general registers only).
  */
 #if defined(__x86_64__)
 	.text
@@ -26,8 +25,8 @@
 	movq	%rax, %rdi
 	movq	%rdx, %rsi
 	movq	%r8, %rdx
-	movq	%rbp, %rcx		/* 4th argument: frame pointer of the caller */
-	leaq	(8 * 9 + 128)(%rsp), %r8	/* 5th argument: stack pointer of the caller */
+	movq	%rbp, %rcx		/* 4th argument: the caller's frame pointer */
+	leaq	(8 * 9 + 128)(%rsp), %r8	/* 5th argument: the caller's stack pointer */
 	movq	(8 * 8)(%rsp), %r9	/* 6th argument: address in the caller */
 	cld
 	callq	\target
@@ -54,7 +53,7 @@
  * or that is only counted. Saves only the registers that it uses. The offsets are those of struct
  * wm_thread, wm_level and wm_plan (checked in thread.c).
  */
-#define LEVELS	 576	/* in struct wm_thread; a level has 16 bytes, a writer has 64 */
+#define LEVELS	 576	/* in struct wm_thread; a level is 16 bytes, a writer 64 */
 #define PASSES	 8
 #define COMPLEX	 12
 #define QUICK_COUNT 4			/* WM_QUICK_COUNT */
@@ -220,7 +219,7 @@ wm_entry_probe:
 /*
  * bool wm_guest_filter_run_float(filter, payload, bytes, contexts), called from C. Filters with
  * floats use scalar SSE2 code, which does not change the upper halves of wider registers, so it is
- * enough to save the low 128 bits of sixteen registers.
+ * enough to save the low 128 bits of the sixteen registers.
  */
 	.globl	wm_guest_filter_run_float
 	.hidden	wm_guest_filter_run_float
@@ -245,7 +244,7 @@ wm_guest_filter_run_float:
 
 /*
  * Computes the end of the memory that the record in progress may use, for put_string and put_bytes:
- * the end of the scratch buffer when the position is in it, else that of the chunk. In: rax
+ * the end of the scratch buffer if the position is in it, otherwise the end of the chunk. In: rax
  * position. Out: r8. Clobbers r9.
  */
 	.macro	LIMIT
@@ -266,8 +265,8 @@ wm_guest_filter_run_float:
 	.endm
 
 /*
- * In: rax destination, rdx string, rcx bytes needed after it. Out: rax end, or 0. May write 7 bytes
- * more.
+ * In: rax destination, rdx string, rcx bytes needed after it. Out: rax end, or 0. May write up to 7
+ * bytes more.
  */
 	.globl	wm_entry_put_string
 	.hidden	wm_entry_put_string

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.c - records complex events, those with filters, contexts, several recorders or in-process
- * probes. The fields are packed in the thread's scratch buffer; each recorder that wants the event
- * gets a copy.
+ * gate.c - records complex events: those with filters, contexts, several recorders or in-process
+ * probes. The fields are packed into the thread's scratch buffer; each recorder that wants the
+ * event gets a copy.
  *
- * A plan is read through event->binding with acquire and stays mapped until
- * wm_thread_quiesce() has seen this thread outside: the level is busy from
- * before the load until after the last use.
+ * A plan is read through event->binding with acquire and stays mapped until wm_thread_quiesce() has
+ * seen this thread outside any emit: the level is busy from before the load until after the last
+ * use.
  */
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -19,7 +19,7 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-#define LOCK_WAITS   100 /* together as long as a holder waits for threads */
+#define LOCK_WAITS   100 /* in total as long as a lock holder waits for threads */
 #define LOCK_WAIT_MS 10
 
 uint32_t wm_xsave_bytes = 1024;
@@ -32,14 +32,14 @@ struct hit {
 	const unsigned char *fields;
 	uint32_t bytes;
 	uintptr_t fp, sp, ip;
-	uint32_t have; /* the bits of enum wm_filter_context that are set in `contexts` */
+	uint32_t have; /* the enum wm_filter_context bits that are set in `contexts` */
 	struct wm_filter_contexts contexts;
 };
 
 static uint32_t current_cpu(void)
 {
 #if defined(__x86_64__)
-	/* The limit of this segment contains the CPU number; the vDSO reads it in the same way. */
+	/* The limit of this segment holds the CPU number; the vDSO reads it the same way. */
 	uint32_t p;
 	__asm__ volatile("lsl %1, %0" : "=r"(p) : "r"(0x7bu) : "cc");
 	return p & 0xfff;
@@ -85,11 +85,11 @@ static bool gate_passes(struct hit *h, const struct wm_plan_slot *p)
 	return false;
 }
 
-/* Position in the scratch buffer; when the fields are longer, no stack is recorded. */
+/* Position in the scratch buffer; if the fields extend past it, no stack is recorded. */
 #define STACK_WINDOW_AT    57344u
 #define STACK_WINDOW_BYTES (WAYMARK_SCRATCH_BYTES - STACK_WINDOW_AT)
 
-/* Copies the stack from `sp` on, through a system call: the frame pointer is untrusted. */
+/* Copies the stack from `sp` upwards with a system call, because the frame pointer is untrusted. */
 static size_t read_stack(uintptr_t *window, uintptr_t sp)
 {
 	struct iovec local = {window, STACK_WINDOW_BYTES};
@@ -99,8 +99,8 @@ static size_t read_stack(uintptr_t *window, uintptr_t sp)
 }
 
 /*
- * Stores the address of the site, then return addresses by frame pointers, innermost first. Returns
- * their number.
+ * Stores the address of the site, then the return addresses found by following frame pointers,
+ * innermost first. Returns the number of addresses.
  */
 static uint32_t user_stack(const struct hit *h, unsigned char *to)
 {
@@ -137,7 +137,7 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	return n;
 }
 
-/* Writes the contexts, which precede the fields, at q. Returns the position after them. */
+/* Writes the contexts, which precede the fields, at q. Returns the end. */
 static unsigned char *gate_put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
 {
 	if (contexts & WM_CONTEXT_CPU) {
@@ -253,7 +253,7 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 
 /*
  * Returns the writer of the complex event in progress; NULL in a child that a callback forked,
- * where the thread has another block or none.
+ * where the thread has a different block or none.
  */
 static struct waymark_writer *in_progress(void)
 {
@@ -273,8 +273,9 @@ static void end_complex(struct waymark_writer *w)
 }
 
 /*
- * Gives the event to every session that wants it. False: no session does although the word says
- * so, because a tool set RECORD from outside to attach, or an update is storing word and plan.
+ * Gives the event to every session that wants it. Returns false when no session does although the
+ * word says so: a tool has set RECORD from outside to attach, or an update is storing the word and
+ * the plan.
  */
 static bool to_all(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
@@ -302,12 +303,12 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 }
 
 /*
- * After to_all() was false: corrects the words and tries again. While another thread holds the
- * lock, this one waits, but only in level 0, because the holder may wait for the lower levels to
- * end. A try keeps nothing of the previous one, so between them the level is counted as passed for
- * that holder: twice, as if an emit had ended and another had begun. Gives up after LOCK_WAITS
- * tries, or when two tries with the lock did not help: then no update reaches the word, as after
- * dlclose. Returns false when the event was not recorded, and is not counted yet.
+ * Called after to_all() returned false: corrects the words and tries again. While another thread
+ * holds the lock, this one waits, but only at level 0, because the holder may be waiting for the
+ * lower levels to end. Nothing is carried over from one try to the next, so between tries the level
+ * is reported to that holder as passed: twice, as if one emit had ended and another had begun.
+ * Gives up after LOCK_WAITS tries, or when two tries with the lock did not help: no update reaches
+ * the word then, as after dlclose. Returns false when the event was neither recorded nor counted.
  */
 static bool to_all_again(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
@@ -317,7 +318,7 @@ static bool to_all_again(struct hit *h, const struct waymark_event_state *event,
 	for (unsigned i = 0;; i++) {
 		bool locked = !wm_runtime_words_check();
 
-		if (in_progress() != w) /* a signal handler has forked, and this is the child */
+		if (in_progress() != w) /* a signal handler forked, and this is the child */
 			return true;
 		if (to_all(h, event, too_big))
 			return true;
@@ -332,7 +333,7 @@ static bool to_all_again(struct hit *h, const struct waymark_event_state *event,
 
 /*
  * A thread that joins a recorder here has already packed its fields. Joining waits for all other
- * threads, and this event is the first one of the recording.
+ * threads, and this event becomes the first one in the recording.
  */
 void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp, uintptr_t ip)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * guest_clock.c - reads the time in a traced program without libc: the cycle counter, or
- * CLOCK_MONOTONIC through the vDSO, if the kernel provides one.
+ * CLOCK_MONOTONIC through the vDSO if the kernel provides one.
  */
 #include <elf.h>
 #include <sys/auxv.h>
@@ -22,7 +22,7 @@ static bool equal(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Finds a dynamic symbol of the vDSO, a small shared object that the kernel maps. */
+/* Finds a dynamic symbol in the vDSO, a small shared object that the kernel maps. */
 static void *vdso_symbol(const char *base, const char *wanted)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)(const void *)base;

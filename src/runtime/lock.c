@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.c - the runtime's only lock, a futex that holds the owner's tid. It is in memory that a fork
- * wipes, so a child never finds it held by a thread that exists only in the parent. All signals are
- * blocked while it is held: a handler that leaves by siglongjmp would leave it locked, and one that
- * traces would see an unfinished change. The file also has the allocator of memory that is never
- * freed.
+ * lock.c - the runtime's only lock, a futex that holds the owner's tid, and the allocator for
+ * memory that is never freed. The lock is in memory that a fork wipes, so a child never finds it
+ * held by a thread that exists only in the parent. All signals are blocked while it is held: a
+ * handler that leaves by siglongjmp would leave it locked, and one that traces would see an
+ * unfinished change.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-static uint64_t owners_mask; /* the signal mask that the owner had before it took the lock */
+static uint64_t owners_mask; /* the owner's signal mask before it took the lock */
 
 static uint64_t set_mask(uint64_t mask)
 {
@@ -48,7 +48,7 @@ void wm_lock_wait(unsigned ms)
 
 void wm_lock(void)
 {
-	/* The caller is a new child: the state to be changed is still the parent's. */
+	/* The caller is a new child: the state it would change is still the parent's. */
 	if (wm_thread_forked())
 		wm_runtime_forked();
 	while (!wm_try_lock())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.c - markers and spans: callbacks by name and format, whose arguments are decoded by the
- * description, and markers that are linked to typed events. probe.c has the part common to all
- * callbacks; span.c has the ids of spans.
+ * mark.c - markers and spans: callbacks by name and format, whose arguments are decoded according
+ * to the description, and markers that are linked to typed events. probe.c has the part common to
+ * all callbacks; span.c has the span ids.
  */
 #include <errno.h>
 #include <waymark/mark.h>
@@ -175,8 +175,8 @@ struct wm_event_entry *wm_link_first(void)
 }
 
 /*
- * Returns the link of the first loaded table entry that has one; NULL when all modules with one are
- * unloaded.
+ * Returns the link from the first loaded table entry that has one; NULL when all modules with one
+ * are unloaded.
  */
 static const struct waymark_link *link_of(const struct wm_event_entry *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch.c - flips sites: one byte on x86-64 (A9 test, E9 jmp), one word on
- * aarch64 (nop, b). A way of writing text counts as working only after a
- * private site was flipped, run and seen to jump.
+ * patch.c - flips sites: one byte on x86-64 (A9 test, E9 jmp), one word on aarch64 (nop, b). A
+ * method of writing code counts as working only after a private site has been flipped, run and seen
+ * to jump.
  *
  * Sites with any other bytes (a debugger's, a uprobe's) are left alone. Writing one aligned word or
  * one byte is atomic for a CPU that executes it; membarrier SYNC_CORE at the end makes every CPU
@@ -87,8 +87,8 @@ void wm_patch_sync(void)
 }
 
 /*
- * Must be called in a child: a descriptor that it inherited in the middle of an update would write
- * to the parent.
+ * Must be called in a child: a descriptor inherited in the middle of an update would write to the
+ * parent.
  */
 void wm_patch_forked(void)
 {
@@ -131,7 +131,7 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 }
 #endif
 
-/* A site for trying ways of writing. It is never registered. */
+/* A site on which to try the ways of writing. It is never registered. */
 static const struct waymark_site *private_site(void)
 {
 	const struct waymark_site *s;

@@ -25,23 +25,23 @@ void wm_patch_end(void);    /* when it returns, all CPUs see the new bytes */
 void wm_patch_forked(void); /* called in a child before its first update */
 /*
  * Writes `n` bytes of code with one store: one byte, or four at an aligned address. Returns false
- * if the code could not be written; it is unchanged then.
+ * and leaves the code unchanged if it could not be written.
  */
 bool wm_patch_write(unsigned char *at, const void *bytes, size_t n);
-void wm_patch_sync(void); /* when it returns, all CPUs see the bytes written before */
+void wm_patch_sync(void); /* when it returns, all CPUs see the bytes written so far */
 /* A site that is never registered, on which ways of writing are tried; _jumps() runs it. */
 unsigned char *wm_patch_private(void);
 bool wm_patch_private_jumps(void);
 
 /*
- * window.c: flips many sites at once, by making the code writable for a short time. With fewer
- * sites than this, the cost and side effects are not justified.
+ * window.c: flips many sites at once by making the code writable for a short time. For fewer sites
+ * than this, the cost and side effects are not justified.
  */
 #define WM_WINDOW_SITES 1024u
 
 /*
  * Announces that sites in [start, end) will be flipped. The range is code that is mapped readable
- * and executable, not writable. Returns false, without any change, when no window is possible.
+ * and executable, not writable. Returns false, with nothing changed, when no window is possible.
  */
 bool wm_window_open(uintptr_t start, uintptr_t end);
 /* Queues a byte to be written; returns false when it is not in the window. */

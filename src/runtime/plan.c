@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - computes, from rules and probes, the state of each event: dormant, the direct case (its
+ * plan.c - computes the state of each event from rules and probes: dormant, the direct case (its
  * word is its id), or the gate with a plan.
  *
- * An update has four steps, so that no event is recorded that the recorder does
- * not know and nothing is freed that is in use:
+ * An update has four steps, so that the recorder knows every event that is recorded, and nothing is
+ * freed while in use:
  *   1. compute the next word and plan of each event; announce new ids
  *   2. flush the announcements to the recorders
  *   3. publish (plan, then word) and flip sites: off before the word goes
  *      dormant, on after it has woken
- *   4. wait until every thread has passed, then free the old plans
+ *   4. wait until no thread can still use the old plans, then free them
  */
 #include "base/atomic.h"
 #include "base/clock.h"
@@ -24,8 +24,8 @@
 
 static struct wm_plan *retired;
 /*
- * Set while an update publishes; if it is set when an update begins, this is a child that was
- * forked during one.
+ * Set while an update publishes; if it is already set when an update begins, this is a child that
+ * was forked during one.
  */
 static bool publishing;
 
@@ -35,7 +35,9 @@ static bool rule_matches(const struct wm_guest_rule *r, const struct wm_event_en
 	       wm_glob_match(r->glob, r->glob_bytes, e->provider, e->name_bytes);
 }
 
-/* Space for linked filters while a plan is built. One update at a time: locked. */
+/*
+ * Space for linked filters while a plan is built. Only one update runs at a time, under the lock.
+ */
 struct draft {
 	struct wm_plan plan;
 	unsigned char storage[WM_FILTERS_MAX * 2 * WM_FILTER_STORAGE_MAX];
@@ -64,7 +66,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
 }
 
 /*
- * Records, once, that the filters of all rules that match the event do not fit it, or that there
+ * Records, once, that none of the filters of the rules that match the event fit it, or that there
  * was no room for a filter.
  */
 static void note_unfit(struct wm_event_entry *e, unsigned k)
@@ -75,7 +77,7 @@ static void note_unfit(struct wm_event_entry *e, unsigned k)
 	e->slot[k].unfit = s->generation;
 }
 
-/* Computes what session k wants of the event, from the rules of the last change that match it. */
+/* Computes what session k wants from the event, using the matching rules of the last change. */
 static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
 {
 	struct wm_guest_session *s = &wm_rt.session[k];
@@ -117,7 +119,7 @@ static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p
 		if (s->next_id >= WM_EVENTS_MAX)
 			return false;
 		if (!wm_guest_session_announce(s, e, s->next_id, p->contexts))
-			return false; /* an event that the recorder does not know is not recorded */
+			return false; /* an event unknown to the recorder is not recorded */
 		e->slot[k].id = s->next_id++;
 		e->slot[k].contexts = p->contexts;
 		e->slot[k].generation = s->generation;
@@ -127,7 +129,7 @@ static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p
 	return true;
 }
 
-/* Copies the draft to a mapping of its own and relocates its pointers. */
+/* Copies the draft to its own mapping and relocates its pointers. */
 static struct wm_plan *keep_plan(void)
 {
 	size_t bytes = sizeof(struct wm_plan) + draft->used;
@@ -149,8 +151,8 @@ static struct wm_plan *keep_plan(void)
 
 /*
  * Finds a quick test. With one recorder, one filter and no callbacks, the first test of the filter
- * rejects most events. Without a filter, when the recorder only counts, incrementing the count is
- * sufficient.
+ * rejects most events. Without a filter, and when the recorder only counts, incrementing the count
+ * is enough.
  */
 static void find_quick(struct wm_plan *p)
 {
@@ -249,14 +251,14 @@ static void plan_flip(const struct wm_site_ref *r, bool on)
 	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
 		wm_rt.refused++;
 	/*
-	 * Skips events that are switched on: a tool has already done that when a span begins by
+	 * Skips events that are already on: a tool has switched them on when a span begins by
 	 * joining.
 	 */
 	if (!on)
 		wm_store_relaxed(&event->epoch, event->epoch + 1);
 }
 
-/* Flips all sites of the module whose event satisfies `such`. */
+/* Flips all sites in the module whose event satisfies `such`. */
 static void flip_module(struct wm_guest_module *m, bool on,
 			bool (*such)(const struct wm_event_entry *))
 {
@@ -293,11 +295,10 @@ static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
 }
 
 /*
- * An event without a plan has no plan pointer, either: the old plan will be
- * freed, and a tool that attaches sets RECORD from outside, which leads threads
- * to the pointer. Where the event stays on, in the direct case, the word is
- * stored first: a thread that finds the old word and no plan reads the word
- * again (wm_gate()) and then finds the new one.
+ * An event without a plan must not have a plan pointer either: the old plan will be freed, and a
+ * tool that attaches sets RECORD from outside, which leads threads to the pointer. Where the event
+ * stays on, in the direct case, the word is stored first: a thread that finds the old word and no
+ * plan rereads the word (wm_gate()) and then finds the new one.
  */
 static void set_states(const struct wm_event_entry *e)
 {
@@ -378,7 +379,7 @@ static bool is_linked(const struct wm_event_entry *e)
 	return e->desc->flags & WAYMARK_DESC_LINKED;
 }
 
-/* Computes the typed events to which marker l is linked, after l itself. */
+/* Recomputes the typed events to which marker l is linked, after l itself. */
 static void compute_carriers(const struct wm_event_entry *l)
 {
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
@@ -483,7 +484,7 @@ void wm_plan_restore(void)
 				continue;
 			wm_store_release(&event->enabled, 0);
 			if (r->site->insn)
-				/* Does nothing if the bytes are not a site's. */
+				/* Does nothing if the bytes are not those of a site. */
 				(void)wm_patch_site(r->site, false);
 		}
 	wm_patch_end();
@@ -491,7 +492,7 @@ void wm_plan_restore(void)
 
 void wm_plan_drop_module(struct wm_guest_module *m)
 {
-	/* The module's events keep their plans, which are still used during exit(). */
+	/* The module's events keep their plans, which are still in use during exit(). */
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && m->ref[i].entry->plan)
 			m->ref[i].entry->plan->keep = true;

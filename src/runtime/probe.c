@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - in-process callbacks on events, by name. They may be registered before or after the
- * module with the event is loaded; an event may have several. Threads that trace run them without
- * waiting. The prototype's text is compared, so that a module that disagrees about an event's
- * arguments is refused and does not crash.
+ * probe.c - in-process callbacks for events, by name. They may be registered before or after the
+ * module with the event is loaded; an event may have several. Tracing threads run them without
+ * waiting. Prototypes are compared as text, so that a module that disagrees about an event's
+ * arguments is refused instead of crashing.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@
 
 struct wm_registration {
 	struct wm_registration *next;
-	uint64_t prototype; /* hash of the text of the prototype, or of a marker's format */
+	uint64_t prototype; /* hash of the prototype's text, or of a marker's format */
 	void (*fn)(void);
 	void *data;
 	uint32_t bytes;
@@ -31,7 +31,7 @@ static uint64_t hash_text(const char *s)
 	return h;
 }
 
-/* Writes "provider:name" to to[256]; returns its length, or 0 when it is too long. */
+/* Writes "provider:name" to to[256]; returns its length, or 0 if it is too long. */
 static uint32_t probe_join_name(char *to, const char *provider, const char *name)
 {
 	size_t a = wm_str_len(provider), b = wm_str_len(name);
@@ -75,7 +75,7 @@ WM_GUEST_API int waymark_probe_remove(const char *provider, const char *name, vo
 				      void *private_data);
 WM_GUEST_API void waymark_rt_synchronize(void);
 
-/* Whether markers of this name exist but none has this format. */
+/* Whether markers with this name exist but none has this format. */
 static bool other_format(const struct wm_registration *wanted)
 {
 	bool other = false;
@@ -92,8 +92,8 @@ static bool other_format(const struct wm_registration *wanted)
 }
 
 /*
- * Finds a free registration to reuse, or NULL; counts those of the same name;
- * returns -EPERM when one has another prototype.
+ * Finds a free registration to reuse, or NULL; counts those with the same name; returns -EPERM when
+ * one has a different prototype.
  */
 static int look_around(const struct wm_registration *wanted, struct wm_registration **ret_free,
 		       uint32_t *ret_same)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * put.c - copies strings and bytes into the record in progress, for machines
- * whose entry_*.S has no such loops. Never writes beyond the chunk, nor reads
- * beyond the string's NUL.
+ * put.c - copies strings and bytes into the record in progress, for machines whose entry_*.S has no
+ * such loops. Never writes beyond the chunk or reads beyond the string's NUL.
  */
 typedef int wm_put_unit_not_empty;
 
@@ -16,8 +15,8 @@ unsigned char *wm_put_bytes(unsigned char *to, const unsigned char *from, uint64
 unsigned char *wm_put_chars(unsigned char *to, const char *s, uint64_t bytes);
 
 /*
- * Returns the end of the memory that the record may use: the end of the scratch buffer when `to` is
- * in it, else that of the chunk.
+ * Returns the end of the memory that the record may use: the end of the scratch buffer if `to` is
+ * in it, otherwise the end of the chunk.
  */
 static uintptr_t put_limit(const unsigned char *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - registers loaded modules, and the events to which their sites belong. Sites with the
- * same name and description, in any units and modules, belong to one event. Descriptions are
+ * registry.c - registers loaded modules and the events to which their sites belong. Sites with the
+ * same name and description, in whatever units and modules, belong to one event. Descriptions are
  * copied, so they outlive dlclose.
  */
 #include <errno.h>
@@ -15,13 +15,13 @@
 #include "runtime/sys_int.h"
 
 /*
- * A table of its own instead of base/table.h, which allocates and asks the kernel for a seed. Its
- * keys are the program's own events, so no one else can choose keys that collide.
+ * A separate table instead of base/table.h, which allocates and asks the kernel for a seed. The
+ * keys are the program's own events, so nobody else can choose keys that collide.
  */
 #define HASH_BUCKETS 4096u
 #define DESC_MAX     (1u << 20)
 
-/* The control page's table of modules; a NULL entry is free. */
+/* The control page's module table; a NULL entry is free. */
 static struct waymark_module *control_modules[WM_CONTROL_MODULES_MAX];
 
 const void *wm_site_pointer(const int32_t *word)
@@ -34,7 +34,7 @@ struct waymark_event_state *wm_site_event(const struct waymark_site *site)
 	return (struct waymark_event_state *)(uintptr_t)wm_site_pointer(&site->event);
 }
 
-/* The mapping of a module. Finding it calls the loader, so never do it under the runtime's lock. */
+/* A module's mapping. Finding it calls the loader, so never do it under the runtime's lock. */
 struct where {
 	uintptr_t address;
 	struct wm_guest_module *ret;
@@ -62,7 +62,7 @@ static void read_notes(struct wm_guest_module *m, const unsigned char *p, size_t
 static void registry_set_path(struct wm_guest_module *m, const char *path)
 {
 	size_t n = path ? wm_str_len(path) : 0;
-	if (!n) { /* the name is empty: it is the program itself */
+	if (!n) { /* an empty name means the program itself */
 		long got =
 		    WM_SYS_4(SYS_readlinkat, -100, "/proc/self/exe", m->path, sizeof(m->path) - 1);
 		n = got > 0 ? (size_t)got : 0;
@@ -122,7 +122,9 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
  * Events
  * ------------------------------------------------------------------ */
 
-/* The first four strings of the description; false when it is not a valid description. */
+/*
+ * Finds the first four strings of the description; returns false when the description is invalid.
+ */
 static bool registry_split(const struct waymark_desc *d, const char *text[4], size_t length[4])
 {
 	const char *p, *end;
@@ -271,7 +273,7 @@ void wm_registry_init(void)
 	waymark_control.modules = (uintptr_t)control_modules;
 }
 
-/* Fills the table of functions that the module's inline code calls. */
+/* Fills the function table through which the module's inline code calls the runtime. */
 static void registry_fill(struct waymark_module *abi)
 {
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
@@ -322,7 +324,7 @@ int waymark_module_register(struct waymark_module *abi)
 	control_add(abi, NULL);
 	wm_guest_session_module(m, false);
 	wm_plan_update_module(m);
-	wm_guest_session_all_synced(); /* tells the recorder the new numbers of sites and events */
+	wm_guest_session_all_synced(); /* sends the recorder the new numbers of sites and events */
 	wm_unlock();
 	return 0;
 }
@@ -334,9 +336,8 @@ void waymark_module_unregister(struct waymark_module *abi)
 	if (!m)
 		return;
 	/*
-	 * Called at exit or by dlclose; the two cannot be distinguished here. So sites
-	 * and state words stay unchanged, and at exit, when the code stays mapped,
-	 * later destructors still trace.
+	 * Called at exit or by dlclose, which cannot be told apart here. So sites and state words
+	 * stay unchanged, and at exit, when the code stays mapped, later destructors still trace.
 	 */
 	wm_lock();
 	for (link = &wm_rt.modules; *link && *link != m; link = &(*link)->next)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registry_int.h - modules, their sites, and the events of these sites. */
+/* registry_int.h - modules, their sites, and the events to which the sites belong. */
 #ifndef WM_RUNTIME_REGISTRY_INT_H
 #define WM_RUNTIME_REGISTRY_INT_H
 
@@ -12,12 +12,12 @@
 
 struct wm_plan;
 
-/* A site, as an element of its event's list. */
+/* A site, as an element in its event's list. */
 struct wm_site_ref {
 	struct wm_site_ref *next, **link;
 	struct wm_event_entry *entry;
 	const struct waymark_site *site;
-	const struct waymark_link *rides; /* the link, if the site is that of a linked marker */
+	const struct waymark_link *rides; /* the link, if this is a linked marker's site */
 };
 
 /* An event: all sites of all modules with the same description. */
@@ -32,13 +32,13 @@ struct wm_event_entry {
 	uint32_t provider_bytes, name_bytes;
 	uint64_t word, next_word; /* the word in effect, and the word to be published */
 	struct wm_plan *plan, *next_plan;
-	bool enabled; /* the sites of the event are flipped */
-	bool changed; /* next_word or next_plan differs from the state in force */
+	bool enabled; /* the event's sites are flipped */
+	bool changed; /* next_word or next_plan differs from the current state */
 	struct {
 		uint32_t id, contexts, generation;
-		/* The generation of the session in which no filter fits the event. */
+		/* The session's generation for which no filter fits the event. */
 		uint32_t unfit;
-		bool known; /* the event was announced to the session of that generation */
+		bool known; /* the event was announced to the session in that generation */
 		bool on;    /* that session records the event */
 	} slot[4];
 };
@@ -50,7 +50,7 @@ struct wm_guest_module {
 	size_t bytes; /* size of this mapping */
 	uintptr_t bias, start, end;
 	uintptr_t text_start,
-	    text_end; /* the largest segment that is readable and executable, but not writable */
+	    text_end; /* the largest segment that is readable and executable but not writable */
 	uint32_t nr_sites, build_id_bytes;
 	unsigned char build_id[32];
 	char provider[WM_PROVIDER_MAX], path[512];

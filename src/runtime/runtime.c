@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c - the entry points into the runtime: the constructor, a forked
- * child, an attach request. Without a recorder, the constructor only reads the environment and
- * creates one private mapping; it creates no thread and no descriptor.
+ * runtime.c - the entry points into the runtime: the constructor, a forked child, an attach
+ * request. Without a recorder, the constructor only reads the environment and creates one private
+ * mapping; it creates no threads and no descriptors.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -63,7 +63,7 @@ static void find_xsave(void)
 	wm_xsave_works = 1;
 }
 #else
-/* Sets the space for vector registers longer than the 128 bits that every aarch64 has. */
+/* Sets the space for the part of vector registers beyond the 128 bits that every aarch64 has. */
 static void find_xsave(void)
 {
 	wm_xsave_works = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
@@ -72,7 +72,7 @@ static void find_xsave(void)
 
 /*
  * Joins the recorder of every folder in a ':'-separated list, unless the process has already joined
- * it. Locked. Returns 0 or the first error.
+ * it. Call with the lock held. Returns 0 or the first error.
  */
 static int join_list(const char *list, uint32_t flags)
 {
@@ -121,7 +121,7 @@ static void runtime_set_up(void)
 	wm_guest_clock_init();
 	find_xsave();
 	if (!wm_rt.hash || wm_thread_init() < 0)
-		return; /* without thread blocks nothing works: all sites stay dormant */
+		return; /* nothing works without thread blocks: all sites stay dormant */
 	/* Registered now, while the process has one thread, because it costs milliseconds later. */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
@@ -152,7 +152,7 @@ bool wm_runtime_ready(void)
 	return wm_rt.ready;
 }
 
-/* The module constructors of a static program may run earlier; they call wm_runtime_ready(). */
+/* A static program's module constructors may run earlier; they call wm_runtime_ready(). */
 __attribute__((constructor(101))) static void runtime_constructor(void)
 {
 	(void)wm_runtime_ready();
@@ -161,7 +161,7 @@ __attribute__((constructor(101))) static void runtime_constructor(void)
 /*
  * Sets up the runtime in a forked child. If the child has already created threads, several of them
  * may get here at once: one does the work and the others wait. The process counts as forked
- * (wm_thread_forked()) until the end, so that no event is dropped meanwhile.
+ * (wm_thread_forked()) until the setup is done, so that no event is dropped meanwhile.
  */
 void wm_runtime_forked(void)
 {
@@ -227,7 +227,7 @@ bool wm_runtime_words_check(void)
 	if (!wm_try_lock())
 		return false;
 	wm_runtime_attach();
-	wm_plan_restore(); /* the tool may have written words after the request was taken */
+	wm_plan_restore(); /* the tool may have written words after the request was read */
 	wm_unlock();
 	return true;
 }

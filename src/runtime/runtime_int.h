@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_int.h - the runtime of a process: modules, events, recorders. This header is private to
- * the room: it is neither installed nor included by other rooms.
+ * runtime_int.h - a process's runtime: modules, events, recorders. This header is private to the
+ * room: it is neither installed nor included by other rooms.
  *
- * Where the work on an event is done:
+ * Which file handles which part of an event:
  *   registry.c  modules register their sites; equal descriptions become one event
  *   session.c   joins and leaves a recorder; reads its rules (globs, filters, contexts)
  *   plan.c      computes what an event does when hit: its word and its plan
  *   patch.c     flips one site; window.c flips many at once
  *   slow.c      gets chunks for threads;  gate.c  emits complex events
- *   tell.c      writes the messages to the recorders
- *   agent.c     the thread that reads the messages of the recorders
- *   probe.c     in-process callbacks;  mark.c  callbacks of markers
+ *   tell.c      writes messages to the recorders
+ *   agent.c     the thread that reads messages from the recorders
+ *   probe.c     in-process callbacks;  mark.c  callbacks for markers
  *
- * Locking: `lock` serialises changes to everything but threads and pools. It is
- * never taken from an emit path (except by wm_try_lock(), when a forked child
- * or an attached process joins) and never held over a call into the loader.
+ * Locking: `lock` serialises changes to everything but threads and pools. It is never taken from an
+ * emit path (except by wm_try_lock(), when a forked child or an attached process joins) and never
+ * held over a call into the loader.
  */
 #ifndef WM_RUNTIME_RUNTIME_INT_H
 #define WM_RUNTIME_RUNTIME_INT_H
@@ -35,12 +35,12 @@
 #define WM_HIDDEN    __attribute__((visibility("hidden")))
 #define WM_GUEST_API __attribute__((visibility("default")))
 
-#define WM_EVENTS_MAX  65536u /* limited by the 16 bits of ids */
-#define WM_FILTERS_MAX 8u     /* limit for the rules with a filter that may match one event */
+#define WM_EVENTS_MAX  65536u /* limited by 16-bit ids */
+#define WM_FILTERS_MAX 8u     /* most rules with a filter that may match one event */
 #define WM_PROBES_MAX  32u
 #define WM_FOLDER_MAX  512u
 
-/* A rule of a recorder. It points into the private copy of DIR/rules. */
+/* A recorder's rule. It points into the private copy of DIR/rules. */
 struct wm_guest_rule {
 	const char *glob;
 	const unsigned char *filter;
@@ -53,32 +53,32 @@ struct wm_guest_session {
 	uint32_t generation; /* incremented when the slot gets a new pool */
 	int socket;
 	struct wm_pool *pool; /* the pool of this generation, once joined */
-	/* two, because the pool of the previous generation is not changed. */
+	/* Two, because the previous generation's pool must not change. */
 	struct wm_pool pools[2];
 	uint64_t pool_bytes;
 	uint32_t clock_kind, mode, block_ms;
-	bool counts; /* the chunks contain counts instead of records, see ring/counts.h */
+	bool counts; /* the chunks contain counts instead of records: see ring/counts.h */
 	uint32_t next_id;
 	uint64_t rules_generation;
 	unsigned char *rules; /* private copy of the file; `rule` follows in the mapping */
 	struct wm_guest_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
-	/* the same as in message SYNCED */
+	/* as in the SYNCED message */
 	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64];
 	char folder[WM_FOLDER_MAX];
-	unsigned char *out; /* messages that are not sent yet */
+	unsigned char *out; /* messages not yet sent */
 	size_t out_bytes, out_room;
 	/*
-	 * Set in a child if an emit of the parent may still finish in it: private memory is mapped
+	 * Set in a child in which an emit of the parent may still finish: private memory is mapped
 	 * in place of the pool.
 	 */
 	bool hidden;
-	/* Inode of the socket; if the descriptor has another one, the program has reused it. */
+	/* The socket's inode; if the descriptor has another one, the program has reused it. */
 	uint64_t socket_inode;
-	/* Number of events that a glob matched and that lack a field of the filter. */
+	/* Number of events that matched a glob but lack a field that the filter needs. */
 	uint64_t missing_field;
-	uint64_t missing_told; /* the part of missing_field that was reported to the recorder */
+	uint64_t missing_told; /* the part of missing_field already reported to the recorder */
 };
 
 /* The part of a plan for one recorder. */
@@ -86,7 +86,7 @@ struct wm_plan_slot {
 	bool on;
 	uint16_t id;
 	uint32_t contexts;
-	uint32_t nr_filters; /* 0: all events pass; else events pass that pass any of the filters */
+	uint32_t nr_filters; /* 0: every event passes; else those that pass any of the filters */
 	const struct wm_filter *filter[WM_FILTERS_MAX];
 };
 
@@ -96,23 +96,23 @@ struct wm_probe {
 };
 
 /*
- * A kind of plan.quick in addition to those of filters: without a test, increments the count at
+ * A kind of plan.quick beyond those that filters have: increments, without a test, the count at
  * `offset` in the chunk of this thread's writer.
  */
 #define WM_QUICK_COUNT 4u
 _Static_assert(WM_QUICK_COUNT > WM_FILTER_QUICK_W8, "a kind of its own");
 
 /*
- * How to record an event that has filters, contexts, probes or several recorders. It is not changed
- * after it was published.
+ * How to record an event that has filters, contexts, probes or several recorders. Immutable once
+ * published.
  */
 struct wm_plan {
-	struct wm_filter_quick quick; /* the first member, which entry_*.S reads; kind 0: unused */
+	struct wm_filter_quick quick; /* the first member, read by entry_*.S; kind 0: unused */
 	struct wm_plan *next_retired;
 	bool keep;    /* never freed, because an unloaded module may still refer to it */
 	size_t bytes; /* size of this mapping */
 	uint32_t nr_probes;
-	/* For a marker or span, whose probes wm_mark_run() calls. */
+	/* Set for a marker or span, whose probes wm_mark_run() calls. */
 	const struct waymark_desc *mark;
 	struct wm_plan_slot slot[WM_SLOTS];
 	struct wm_probe probe[WM_PROBES_MAX];
@@ -132,7 +132,7 @@ struct wm_runtime {
 	struct wm_guest_session session[WM_SLOTS];
 	struct wm_registration *probes;
 	bool agent_runs;
-	uint32_t agent_tid; /* a futex; becomes 0 when the kernel has ended the agent thread */
+	uint32_t agent_tid; /* a futex; the kernel clears it when the agent thread has ended */
 };
 
 extern struct wm_runtime wm_rt WM_HIDDEN;
@@ -147,20 +147,20 @@ void wm_lock_wait(unsigned ms); /* returns when the lock is free, or after `ms` 
 /* lock.c: allocates memory that lives as long as the process and is never freed */
 void *wm_keep(size_t bytes);
 
-/* plan.c: computes from rules and probes how events are recorded. Locked. */
+/* plan.c: computes how events are recorded, from rules and probes. Call with the lock held. */
 void wm_plan_update_all(void);
 void wm_plan_update_module(struct wm_guest_module *m);
 void wm_plan_drop_module(struct wm_guest_module *m); /* for a module that is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
-void wm_plan_restore(void); /* disables events that a tool enabled and no session wants */
+void wm_plan_restore(void); /* disables events that a tool enabled but no session wants */
 void wm_plan_links_lost(
     struct wm_guest_module *m); /* drops the probes of the linked markers of m, which is unloaded */
 
-/* session.c. Locked. */
+/* session.c. Call with the lock held. */
 int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_guest_session_leave(unsigned slot, bool say_bye);
 int wm_guest_session_read_rules(struct wm_guest_session *s);
-/* Drops the parent's sessions and joins the same folders again. */
+/* Drops the parent's sessions and rejoins the same folders. */
 void wm_guest_session_forked(void);
 void wm_guest_session_hide(
     void); /* maps private memory over the pools: see wm_thread_after_fork() */
@@ -172,7 +172,7 @@ int wm_guest_session_flush(
 void wm_guest_session_module(const struct wm_guest_module *m, bool unload);
 void wm_guest_session_synced(struct wm_guest_session *s);
 void wm_guest_session_all_synced(void);
-/* Reports to the recorders the number of events that no filter fits. */
+/* Reports the number of events that no filter fits to the recorders. */
 void wm_guest_session_counts(void);
 /* Whether the program has closed the socket. */
 bool wm_guest_session_is_deaf(struct wm_guest_session *s);
@@ -181,13 +181,13 @@ bool wm_guest_session_is_deaf(struct wm_guest_session *s);
 int wm_agent_start(void);
 void wm_agent_stop_in_child(void);
 
-/* enable.c: starts a recorder for this process. Called by the constructor, unlocked. */
+/* enable.c: starts a recorder for this process. Called by the constructor, without the lock. */
 void wm_enable_from_environment(const char *globs);
 
-/* probe.c: adds the callbacks that are registered for an event. Locked. */
+/* probe.c: adds the callbacks registered for an event. Call with the lock held. */
 uint32_t wm_guest_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
 
-/* The clock of the gate, for sessions whose clock is not the cycle counter. */
+/* The gate's clock, for sessions whose clock is not the cycle counter. */
 uint64_t wm_guest_clock_now(uint32_t kind);
 void wm_guest_clock_init(void);
 
@@ -195,19 +195,19 @@ void wm_guest_clock_init(void);
 bool wm_runtime_ready(void);
 intptr_t wm_guest_writer_offset(void);
 void wm_runtime_forked(void); /* called from the first slow path in a child */
-void wm_runtime_attach(void); /* handles a pending attach request. Locked. */
+void wm_runtime_attach(void); /* handles a pending attach request; needs the lock */
 /*
  * Like the function above, for callers without the lock. Does nothing when another thread holds it.
  */
 void wm_runtime_attach_check(void);
 /*
- * For an event whose word asks for a recorder where no plan has one: handles a pending attach
- * request and makes all words equal to the plans. False: another thread holds the lock, and is
- * perhaps changing the words.
+ * For an event whose word asks for a recorder although its plan has none: handles a pending attach
+ * request and brings all words in line with the plans. Returns false when another thread holds the
+ * lock and so may be changing the words.
  */
 bool wm_runtime_words_check(void);
 
-/* C functions called by the entries in entry_*.S, which describes them */
+/* The C functions that the entries in entry_*.S call; described there */
 struct waymark_writer *wm_slow(struct waymark_writer *w);
 unsigned char *wm_enter(struct waymark_writer *w);
 void wm_leave(void);
@@ -221,7 +221,7 @@ extern uint32_t wm_xsave_bytes WM_HIDDEN;
 extern uint8_t wm_xsave_works WM_HIDDEN;
 
 /* slow.c: gets room for the writer of a slot */
-/* Counts n events for which no pool existed; they are added to the next pool's losses. */
+/* Counts n events for which no pool existed; they are added to the losses of the next pool. */
 void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);

@@ -30,7 +30,7 @@ static size_t guest_session_copy_text(char *to, size_t room, const char *from, s
 	return n;
 }
 
-/* Writes folder + "/" + leaf; false when it is too long. */
+/* Writes folder + "/" + leaf; returns false if it is too long. */
 static bool path_in(char *to, size_t room, const char *folder, const char *leaf)
 {
 	size_t a = wm_str_len(folder), b = wm_str_len(leaf);
@@ -124,8 +124,8 @@ static int connect_socket(struct wm_guest_session *s)
 
 	if (!path_in(a.sun_path, sizeof(a.sun_path), s->folder, "sock")) {
 		/*
-		 * The path is too long for a socket address, so it is replaced by a descriptor of
-		 * the folder.
+		 * The path is too long for a socket address, so a descriptor for the folder stands
+		 * in for it.
 		 */
 		char *p = a.sun_path;
 		folder = (int)WM_SYS_4(SYS_openat, AT_FDCWD, s->folder,
@@ -173,7 +173,7 @@ static int connect_socket(struct wm_guest_session *s)
 
 /*
  * Limits the size of the pool: growing a file beyond RLIMIT_FSIZE does not fail, but raises SIGXFSZ
- * in the program. The pool is made as large as the limit allows.
+ * in the program. The pool is made as large as that limit allows.
  */
 static bool fit_file_limit(struct wm_pool_options *o)
 {
@@ -233,8 +233,7 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 }
 
 /*
- * Reads the name of the process, which is that of its first thread; the caller may be another
- * thread.
+ * Reads the name of the process, which is its first thread's; the caller may be another thread.
  */
 static void read_comm(char comm[16])
 {
@@ -291,7 +290,7 @@ static bool joined_already(const char *folder, size_t bytes)
 	return false;
 }
 
-/* Unmaps the pool, or leaves it mapped for good when a thread may still use an address in it. */
+/* Unmaps the pool, or leaves it mapped forever when a thread may still use an address in it. */
 static void drop_pool(struct wm_guest_session *s, bool unmap)
 {
 	void *map = s->pool ? s->pool->map : NULL;
@@ -315,7 +314,7 @@ static void settle_slot(struct wm_guest_session *s)
 
 /*
  * Joins a recorder up to the point where `active` is set: reads the rules and passes the pool to
- * the recorder.
+ * it.
  */
 static int open_session(struct wm_guest_session *s, uint32_t flags)
 {
@@ -362,7 +361,7 @@ int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags)
 	if (joined_already(folder, bytes))
 		return -EEXIST;
 	if (!s)
-		return -EBUSY; /* all slots for recorders are in use */
+		return -EBUSY; /* all recorder slots are in use */
 	s->next_id = 0;
 	guest_session_copy_text(s->folder, sizeof(s->folder), folder, bytes);
 	err = open_session(s, flags);
@@ -379,7 +378,7 @@ void wm_guest_session_leave(unsigned slot, bool say_bye)
 	if (!s->active)
 		return;
 	s->nr_rules = 0;
-	/* Disables its events first, so that none is in progress afterwards. */
+	/* Disables the session's events first, so that none is in progress afterwards. */
 	wm_plan_update_all();
 	wm_thread_quiesce(1000);
 	wm_store_release(&s->active, 0);
@@ -394,7 +393,7 @@ void wm_guest_session_leave(unsigned slot, bool say_bye)
 
 /*
  * Maps private memory over the pools after a fork in a signal handler, because the child returns
- * into an emit that will store there.
+ * into an emit that will still store there.
  */
 void wm_guest_session_hide(void)
 {
@@ -409,7 +408,7 @@ void wm_guest_session_hide(void)
 }
 
 /*
- * Announces the same ids for the same events as in the parent: the child has inherited the event
+ * Announces the same ids for the same events as the parent: the child has inherited the event
  * words, and its other threads may use them as soon as a pool exists.
  */
 static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t generation)
@@ -425,7 +424,7 @@ static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t gener
 }
 
 /*
- * Joins the parent's recorders again, because the child cannot use the parent's pools and sockets.
+ * Rejoins the parent's recorders, because the child cannot use the parent's pools and sockets.
  */
 void wm_guest_session_forked(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow.c - handles an event for which its writer has no room: gets a block for the thread or a
- * chunk for the writer, or counts the loss by its cause. Reached from inline code through entry_*.S
- * with every register preserved; never takes a lock.
+ * slow.c - handles an event when its writer has no room: gets a block for the thread or a chunk for
+ * the writer, or counts the loss by cause. Reached from inline code through entry_*.S with every
+ * register preserved; never takes a lock.
  */
 #include <errno.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-/* number of bytes after the end of a chunk that eight-byte stores may overwrite */
+/* bytes past the end of a chunk that eight-byte stores may touch */
 #define CHUNK_SLACK 16u
 
 /*
@@ -41,8 +41,8 @@ static struct waymark_writer *early(void)
 }
 
 /*
- * Returns level 0 of the calling thread, busy. Called for its first event, and for the first one
- * after a fork.
+ * Returns level 0 of the calling thread, busy. Called for the thread's first event, and for the
+ * first one after a fork.
  */
 static struct waymark_writer *slow_join(const struct waymark_writer *w, uintptr_t sp)
 {
@@ -56,9 +56,8 @@ static struct waymark_writer *slow_join(const struct waymark_writer *w, uintptr_
 	if (!wm_load_acquire(&wm_rt.ready) || wm_thread_forked())
 		return early();
 	/*
-	 * In a vfork child, or another process that shares this memory, the thread
-	 * pointer is its parent's: a block with its tid would be taken for dead while
-	 * the parent uses it.
+	 * In a vfork child, or another process that shares this memory, the thread pointer is the
+	 * parent's: a block with the child's tid would look dead while the parent uses it.
 	 */
 	if (wm_sys_pid() != wm_rt.pid)
 		return early();
@@ -71,7 +70,7 @@ static struct waymark_writer *slow_join(const struct waymark_writer *w, uintptr_
 	return t->writer;
 }
 
-/* Ends an emit of this level without a commit. */
+/* Ends an emit at this level without a commit. */
 static struct waymark_writer *dropped(struct waymark_writer *w)
 {
 	wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
@@ -81,8 +80,8 @@ static struct waymark_writer *dropped(struct waymark_writer *w)
 }
 
 /*
- * Counts an event that is nested deeper than there are levels. It is unknown which recorders would
- * have wanted a complex event, so it counts as lost for each of them.
+ * Counts an event that is nested deeper than there are levels. Which recorders would have wanted a
+ * complex event is unknown, so it counts as lost for each of them.
  */
 static void nested(bool complex)
 {
@@ -92,8 +91,8 @@ static void nested(bool complex)
 }
 
 /*
- * Returns a writer that can hold a chunk, busy; NULL when there is none, and then the event is
- * counted.
+ * Returns a writer that can hold a chunk, marked busy; if there is none, counts the event and
+ * returns NULL.
  */
 static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 {
@@ -151,7 +150,7 @@ static int64_t wait_for_chunk(struct want *n)
 	return -EAGAIN;
 }
 
-/* Inlined, because here an event uses the largest part of the program's stack. */
+/* Inlined, because this is where an event uses the most of the program's stack. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
 	int64_t index = small ? slow_take(n, true) : -EAGAIN;
@@ -165,9 +164,9 @@ __attribute__((always_inline)) static inline int64_t take_some(struct want *n, b
 
 /*
  * Gives the chunk back. The writer forgets the chunk first, because once sealed it may get another
- * owner. `end` is set only while `base` is, and `base` only while all that belongs to it is valid:
- * a siglongjmp may end this function anywhere, and then wm_thread_take_back() looks for a chunk to
- * which no writer refers.
+ * owner. `end` is set only while `base` is, and `base` only while everything that belongs to it is
+ * valid: a siglongjmp may leave this function at any point, and wm_thread_take_back() then looks
+ * for a chunk to which no writer refers.
  */
 static void slow_let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 {
@@ -240,9 +239,9 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 }
 
 /*
- * Takes a chunk for counting, like take_on(). The only record of the chunk, its counts, is
- * committed before `base` is set, so that any process that seals the chunk keeps the counts. The
- * record leaves no room in the chunk: no event of the direct case is ever written to it.
+ * Takes a chunk for counting, like take_on(). The chunk's only record, its counts, is committed
+ * before `base` is set, so that any process that seals the chunk keeps the counts. The record
+ * leaves no room in the chunk: a direct-case event is never written to it.
  */
 static void count_in(const struct want *n, struct waymark_writer *w, struct wm_level *l,
 		     uint32_t chunk)
@@ -312,12 +311,12 @@ struct waymark_writer *wm_slow(struct waymark_writer *full)
 
 	if (!w)
 		return NULL;
-	/* wm_thread_take_back() returned the level, and its chunk may have room. */
+	/* wm_thread_take_back() returned the level, whose chunk may have room. */
 	if (w != full && w->end)
 		return w;
 	t = wm_thread_of(w);
 	level = wm_level_of(w);
-	/* A session that counts has no direct case, so this event is from an earlier session. */
+	/* A session that counts has no direct case, so this event comes from an earlier session. */
 	if (wm_load_acquire(&s->active) && !s->counts) {
 		if (wm_chunk_next(s, w, &t->level[level], t, level))
 			return w;

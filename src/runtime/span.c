@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.c - the runtime's part of spans: ids, and for each thread the stack of
- * open scopes, from which a scope gets its parent and an end learns whether its
- * begin was recorded. Reached from inline code like slow.c; takes no lock, and
- * allocates memory only the first time.
+ * span.c - the runtime's part of spans: ids, and for each thread the stack of open scopes, from
+ * which a scope gets its parent and an end learns whether its begin was recorded. Reached from
+ * inline code like slow.c; takes no lock, and allocates memory only once per thread.
  *
  *   id = salt (16 bits) | thread block (16) | count (32)
  *
- * Ids are unique in the process: a block has one owner at a time, and its count
- * continues from owner to owner; when the count overflows, the salt changes.
- * The salt starts from the clock, so that a forked child's ids usually differ
- * from its parent's, too.
+ * Ids are unique within the process: a block has one owner at a time, and its count continues from
+ * owner to owner; when the count overflows, the salt changes. The salt is seeded from the clock, so
+ * that a forked child's ids usually differ from its parent's, too.
  *
- * The stack. An entry is pushed by a begin that is on and popped by the end of
- * the same scope (its tag). Ends that find no entry were off when they began.
- * Entries that are never popped, left by longjmp or because the end was
- * switched off, are dropped when a scope above them ends, or when a begin finds
- * that their frame has returned.
+ * The stack: a begin that is on pushes an entry, which the end of the same scope (its tag) pops.
+ * Ends that find no entry were off at their begin. Entries that are never popped, because of
+ * longjmp or because the end was switched off, are dropped when a scope above them ends, or when a
+ * begin finds that their frame has returned.
  */
 #include <errno.h>
 #include <waymark/span.h>
@@ -34,7 +31,7 @@
 #endif
 
 #define STACK_BYTES 65536u
-/* Stack pointers that are farther apart belong to different stacks. */
+/* Stack pointers farther apart than this belong to different stacks. */
 #define FRAMES_NEAR (256u << 10)
 
 struct scope {
@@ -86,7 +83,7 @@ static struct wm_thread *self(void)
 	return wm_thread_join();
 }
 
-/* Returns the calling thread's stack of scopes, which the first call creates. */
+/* Returns the calling thread's stack of scopes; creates it on the first call. */
 static struct wm_spans *spans_of(struct wm_thread *t)
 {
 	uint64_t index = (uintptr_t)t / WM_THREAD_BYTES % WM_THREADS_MAX;
@@ -177,8 +174,8 @@ static uint64_t span_pop(struct wm_spans *s, const struct waymark_event_state *t
 	p = &s->scope[i - 1];
 	wm_store_relaxed(&s->depth, i - 1);
 	/*
-	 * The span's events were off and on again since the begin, so this end may belong to a
-	 * scope of a deeper recursion.
+	 * The span's events were switched off and on again after the begin, so this end may belong
+	 * to a scope in a deeper recursion.
 	 */
 	return p->epoch == wm_load_relaxed(&begin->epoch) ? p->id : 0;
 }

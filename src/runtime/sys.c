@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.c - the few services for which other code calls libc. For slow paths only. Its loops must not
- * be replaced with libc calls by the compiler (see the flags of the guest in meson.build).
+ * sys.c - the few services for which other code calls libc. Only for slow paths. The compiler must
+ * not replace its loops with libc calls (see the guest's flags in meson.build).
  */
 #include "runtime/sys_int.h"
 
@@ -16,7 +16,7 @@ void *wm_sys_map(size_t bytes)
 
 void wm_sys_unmap(void *p, size_t bytes)
 {
-	/* Cannot fail: only whole mappings of wm_sys_map() are unmapped. */
+	/* Cannot fail: only whole mappings from wm_sys_map() are unmapped. */
 	(void)WM_SYS_2(SYS_munmap, p, bytes);
 }
 

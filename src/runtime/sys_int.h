@@ -60,7 +60,7 @@ void wm_sys_unmap(void *p, size_t bytes);
 uint32_t wm_sys_pid(void);
 uint32_t wm_sys_tid(void);
 
-/* Replacements of libc functions, because the guest calls no libc. */
+/* Replacements for libc functions, because the guest calls no libc. */
 void wm_mem_copy(void *to, const void *from, size_t n);
 void wm_mem_zero(void *p, size_t n);
 int wm_mem_differ(const void *a, const void *b, size_t n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.c - writes this process's messages to its recorders: collects them and sends them one by
- * one, or many in a file. agent.h defines the protocol. All functions need the runtime's lock. They
- * wait only for room in the socket, and only for a limited time.
+ * tell.c - sends this process's messages to its recorders: collects them and sends them one by one,
+ * or many in a file. agent.h defines the protocol. All functions need the runtime's lock. They wait
+ * only for room in the socket, and only for a limited time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 #define OUT_BYTES WM_BATCH_MAX_BYTES
 
 /*
- * Whether the descriptor still is the runtime's socket. The program may have closed it and reused
- * its number. Then the session is deaf: the pool is mapped at both ends, so events already
+ * Whether the descriptor is still the runtime's socket. The program may have closed it and reused
+ * its number. If so, the session is deaf: the pool is mapped at both ends, so events already
  * announced are still recorded, but no new ones.
  */
 static bool socket_is_ours(const struct wm_guest_session *s)
@@ -67,7 +67,7 @@ int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t 
 		if (got != -EAGAIN && got != -EINTR)
 			return got < 0 ? (int)got : 0;
 		if (waited >= WM_SEND_WAIT_MS)
-			return -ETIMEDOUT; /* the recorder does not read */
+			return -ETIMEDOUT; /* the recorder is not reading */
 		(void)WM_SYS_6(SYS_ppoll, &p, 1, &ms10, 0, 0, 0);
 	}
 }
@@ -79,7 +79,7 @@ long wm_guest_session_memfd(const char *name)
 		return fd;
 	high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, WM_FD_MOVED_ABOVE);
 	if (wm_sys_failed(high))
-		return fd; /* keeps the low number, because the limit for descriptors is small */
+		return fd; /* keeps the low number, because the descriptor limit is small */
 	(void)WM_SYS_1(SYS_close, fd);
 	return high;
 }

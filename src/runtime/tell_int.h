@@ -22,7 +22,7 @@ struct wm_guest_session;
  */
 int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t n, int fd);
 
-/* Appends to the messages that wait for wm_guest_session_flush(). */
+/* Appends to the messages waiting for wm_guest_session_flush(). */
 void wm_guest_session_say_module(struct wm_guest_session *s, const struct wm_guest_module *m,
 				 bool unload);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - thread blocks: allocates them to threads, reclaims those of dead threads, and waits
- * until all threads have left their current emits. Relies on MADV_WIPEONFORK; knows nothing of
+ * thread.c - thread blocks: assigns them to threads, reclaims those of dead threads, and waits
+ * until all threads have left their current emits. Relies on MADV_WIPEONFORK; knows nothing about
  * events.
  */
 #include "runtime/thread_int.h"
@@ -44,7 +44,7 @@ _Static_assert(WM_QUICK_COUNT == 4 && offsetof(struct waymark_writer, end) == 8 
 struct table_head {
 	uint32_t magic; /* 0 after a fork wiped it */
 	uint32_t first; /* blocks below this one belong to no thread: see wm_thread_init() */
-	uint32_t used;  /* number of blocks that were ever used, including those below `first` */
+	uint32_t used;  /* number of blocks ever used, including those below `first` */
 	uint32_t hand;  /* the block where the search for dead threads continues */
 	uint32_t lock;  /* the runtime's lock; a fork wipes it, so it is free in a child */
 	uint32_t haunted;
@@ -54,7 +54,7 @@ struct wm_thread wm_null_thread WM_HIDDEN __attribute__((aligned(WM_THREAD_BYTES
 __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exec"))) =
     wm_null_thread.writer;
 
-static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
+static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited across forks */
 static struct wm_thread_shadow *shadows; /* one per block; mapped when first needed */
 /* Largest `used` of any table so far; a child inherits it. */
 static uint32_t most_used;
@@ -75,10 +75,9 @@ bool wm_thread_forked(void)
 }
 
 /*
- * A forked child has one thread, whose `current` still points into a block of
- * the parent's table. Until that thread traces again, no other thread may get
- * the block. When the caller is another thread, the block is unknown: none of
- * those used is handed out.
+ * A forked child has one thread, whose `current` still points into a block in the parent's table.
+ * Until that thread traces again, no other thread may get the block. If the caller is another
+ * thread, the block is unknown: none of the used ones is handed out.
  */
 static uint32_t first_block(void)
 {
@@ -98,7 +97,10 @@ int wm_thread_init(void)
 		err = WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 		if (wm_sys_failed(err)) {
 			wm_sys_unmap(p, bytes);
-			/* The kernel cannot wipe: a child would write to its parent's chunks. */
+			/*
+			 * The kernel cannot wipe memory on fork: a child would write to its
+			 * parent's chunks.
+			 */
 			return (int)err;
 		}
 		table = p;
@@ -138,7 +140,7 @@ static void note_used(uint32_t used)
 }
 
 /*
- * Takes a free block with an index below `used`, or a new one. Even a new one is owned only once
+ * Takes a free block with an index below `used`, or a new one. Even a new block is owned only once
  * its tid is set: other threads see it as free as soon as `used` includes it.
  */
 static struct wm_thread *take_block(uint32_t tid)
@@ -186,7 +188,7 @@ struct wm_thread *wm_thread_join(void)
 /*
  * Completes a chunk in which an emit was abandoned. The last stores of an emit are pos, tally (in
  * the gate: tally, pos), committed: once pos has moved, the record is complete. `last` is stored
- * before any of them, so when it is not the time of the last record, a record was begun.
+ * before any of them, so if it is not the time of the last record, another record was begun.
  */
 static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 {
@@ -212,7 +214,7 @@ static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 }
 
 /*
- * Cleans up a level to which its owner never returns: commits complete records and counts
+ * Cleans up a level to which its owner will never return: commits complete records and counts
  * incomplete ones.
  */
 static void settle_writer(struct waymark_writer *w, const struct wm_level *l,
@@ -236,7 +238,7 @@ static void thread_settle(struct wm_thread *t, unsigned level, uint32_t tid)
 	wm_level_passed(&t->level[level]);
 }
 
-/* The calling thread's alternate signal stack; empty when there is none. */
+/* The calling thread's alternate signal stack; empty if there is none. */
 struct range {
 	uintptr_t start, bytes;
 };
@@ -257,9 +259,9 @@ static bool is_in(const struct range *r, uintptr_t address)
 }
 
 /*
- * Whether the emit of level `below` was abandoned. An emit is alive only in a frame above the
- * caller's on this stack, or on another stack. Two live emits never have equal stack pointers. From
- * the alternate stack nothing can be concluded about the ordinary one, which may be anywhere; but a
+ * Whether the emit at level `below` was abandoned. An emit is alive only in a frame above the
+ * caller's on this stack, or on another stack. Two live emits never have equal stack pointers. Code
+ * on the alternate stack can conclude nothing about the ordinary one, which may be anywhere; but a
  * thread that is back on the ordinary one has left the alternate one.
  */
 static bool abandoned(const struct waymark_writer *below, uintptr_t sp, const struct range *alt)
@@ -289,7 +291,7 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 	return w;
 }
 
-/* Uses the pid in wm_rt.pid, because the caller may be a vfork child, which may trace, too. */
+/* Uses the pid in wm_rt.pid, because the caller may be a vfork child; those may trace, too. */
 static bool is_dead(uint32_t tid)
 {
 	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -ESRCH;
@@ -339,7 +341,7 @@ static unsigned busy_levels(struct wm_thread *t)
 	struct waymark_writer *current = NULL;
 	struct iovec local = {&current, sizeof(current)};
 	struct iovec remote = {wm_load_acquire(&t->current), sizeof(current)};
-	/* Reads through the kernel, because the thread may exit, which frees its TLS. */
+	/* Reads through the kernel, because the thread may exit, and its TLS is then freed. */
 	long n = WM_SYS_6(SYS_process_vm_readv, wm_sys_pid(), &local, 1, &remote, 1, 0);
 
 	if (n != (long)sizeof(current))
@@ -365,8 +367,7 @@ static struct seen thread_look(struct wm_thread *t, unsigned level)
 
 /*
  * Whether the emit that was in progress when `s` was read has ended. An emit may change its chunk
- * halfway: the direct case then reads its event's word again, while the gate continues with its
- * plan.
+ * halfway: the direct case then rereads its event's word, while the gate continues with its plan.
  */
 static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 {
@@ -378,7 +379,7 @@ static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 }
 
 /*
- * Makes the next emit of the thread take the slow path, which detects a level that a siglongjmp
+ * Makes the thread's next emit take the slow path, which detects a level that a siglongjmp has
  * left.
  */
 static void kick(struct wm_thread *t)
@@ -426,7 +427,7 @@ bool wm_thread_quiesce(unsigned ms)
 	bool all = true;
 
 	/*
-	 * After this call, each thread either is seen busy below, or sees the stores that were made
+	 * After this call, each thread is either seen busy below or sees the stores that were made
 	 * before the call.
 	 */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);

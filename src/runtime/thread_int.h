@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_int.h - the runtime's state of a traced thread: its writers, one per
- * signal-nesting level, in private memory that a fork of any kind wipes.
+ * thread_int.h - the runtime's state for a traced thread: its writers, one per signal-nesting
+ * level, in private memory that a fork of any kind wipes.
  *
  *   current (TLS) ──▶ level 0 ─ level 1 ─ ... ─ level 7 ─ terminator
  *
- * The current writer is the lowest level that no emit of this thread is busy
- * with. A busy emit moves it one up (step), so a signal handler that traces
- * writes to the level above. Three writers have step 0 and no chunk, and so
- * lead straight to the slow path: the null writer (a thread that never traced),
- * the terminator (nested too deep), and any writer after a fork (wiped). An emit with such a writer
- * does not move `current`.
+ * The current writer is the lowest level at which no emit of this thread is in progress. An emit
+ * moves it up by one (step) while busy, so a signal handler that traces writes to the level above.
+ * Three kinds of writer have step 0 and no chunk, and so lead straight to the slow path: the null
+ * writer (a thread that never traced), the terminator (nested too deep), and any writer after a
+ * fork (wiped). An emit with such a writer does not move `current`.
  *
- * Only the owning thread writes its block, and after its death the thread that
- * reclaims it. Exception: the agent stores 0 to `end` of other threads' writers
- * to send them to the slow path (wm_thread_kick()).
+ * Only the owning thread writes its block, and after its death the thread that reclaims it.
+ * Exception: the agent stores 0 to `end` in other threads' writers to send them to the slow path
+ * (wm_thread_kick()).
  */
 #ifndef WM_RUNTIME_THREAD_INT_H
 #define WM_RUNTIME_THREAD_INT_H
@@ -32,10 +31,10 @@
 /* Limit for simultaneous recorders; slot 0 is used by the direct case. */
 #define WM_SLOTS 4
 
-/* The other fields of a writer. They are not in its cache line. */
+/* A writer's other fields, which are not in its cache line. */
 struct wm_level {
 	uint32_t chunk;      /* index of the chunk in the pool, valid when base is set */
-	uint32_t generation; /* generation of the slot's session to which the chunk belongs */
+	uint32_t generation; /* generation of the slot's session that the chunk belongs to */
 	/* Number of emits that ended or released everything they held, without a commit. */
 	uint32_t passes;
 	/* 1: the emit in progress is between enter and gate, or enter and leave. */
@@ -57,8 +56,8 @@ struct wm_thread {
 };
 
 /*
- * State that is kept for a fork in a signal handler that interrupted an emit. Indexed by block like
- * the table, but inherited by the child.
+ * State kept in case a signal handler that interrupted an emit forks. Indexed by block like the
+ * table, but inherited by the child.
  */
 struct wm_thread_shadow {
 	struct {
@@ -87,15 +86,15 @@ static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
 	return (struct wm_thread *)((uintptr_t)w & ~(uintptr_t)(WM_THREAD_BYTES - 1));
 }
 
-/* Records that the emit of this level has released everything it held. */
+/* Records that the emit at this level has released everything it held. */
 static inline void wm_level_passed(struct wm_level *l)
 {
 	*(volatile uint32_t *)&l->passes = l->passes + 1;
 }
 
 /*
- * Whether the calling process owns the block; false in a child for the block of its parent's
- * thread.
+ * Whether the calling process owns the block; false in a child for a block that belongs to a thread
+ * of its parent.
  */
 static inline bool wm_thread_owned(const struct wm_thread *t)
 {
@@ -120,8 +119,8 @@ uint32_t *wm_thread_lock_word(void);
 
 /*
  * Must be called around the C library's fork(). An emit that was interrupted by a signal handler
- * that forks finds its position again in the child, but in private memory. Returns whether such an
- * emit exists.
+ * that forks finds its position again in the child, but in private memory. Returns whether there is
+ * such an emit.
  */
 void wm_thread_before_fork(void);
 bool wm_thread_after_fork(void);
@@ -132,13 +131,13 @@ bool wm_thread_after_fork(void);
  */
 bool wm_thread_leave_behind(void);
 /*
- * Whether wm_thread_leave_behind() returned true in this process: then a thread may return into an
- * emit that wm_thread_quiesce() does not know.
+ * Whether wm_thread_leave_behind() returned true in this process: a thread may then return into an
+ * emit that wm_thread_quiesce() does not know about.
  */
 bool wm_thread_is_haunted(void);
 
 /*
- * The number of the parent's emits that w's thread finished in this process, in private memory
+ * The number of the parent's emits that w's thread finished in this process, in private memory,
  * where no reader sees the record.
  */
 unsigned wm_thread_swallowed(const struct waymark_writer *w);
@@ -151,7 +150,7 @@ struct wm_thread *wm_thread_join(void);
 
 /*
  * Takes back levels below w whose emit was abandoned by siglongjmp: commits complete records and
- * counts incomplete ones as torn. Returns the writer to use, busy.
+ * counts incomplete ones as torn. Returns the writer to use, marked busy.
  */
 struct waymark_writer *wm_thread_take_back(struct waymark_writer *w);
 
@@ -159,9 +158,8 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w);
 void wm_thread_kick(void);
 
 /*
- * Waits until every thread has been seen outside an emit that began before the
- * call (membarrier, then checks each). Never waits for more than `ms`; returns
- * whether all were seen.
+ * Waits until every thread has been seen outside any emit that began before the call (membarrier,
+ * then checks each). Never waits for more than `ms`; returns whether all were seen.
  */
 bool wm_thread_quiesce(unsigned ms);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - flips thousands of sites at once. A write to /proc/self/mem costs
- * a microsecond; so for many sites the code is made writable for a short time (a window), and the
- * kernel copies the bytes to their addresses: process_vm_readv() on this process, with one
- * destination for each site.
+ * window.c - flips thousands of sites at once. A write to /proc/self/mem takes a microsecond; so
+ * for many sites the code is made writable for a short time (a window), and the kernel copies the
+ * bytes to their addresses: process_vm_readv() on this process, with one destination per site.
  *
  * Plain stores are not safe: if other code in the process changed protections meanwhile, a store
- * would fault and end the program. The copy only ends early, and the rest is written with
- * wm_patch_write(). Each byte is stored alone: bytes between sites belong to the program and are
- * never written.
+ * would fault and end the program. The copy merely ends early, and the rest is written with
+ * wm_patch_write(). Each byte is stored separately: bytes between sites belong to the program and
+ * are never written.
  *
  * Not used on aarch64: a copy of four bytes need not be a single store, and pages protected by BTI
  * would lose that protection.
@@ -68,7 +67,7 @@ static void window_put(struct queue *q, unsigned char *at, unsigned char byte)
 	q->bytes[q->nr++] = byte;
 }
 
-/* Whether the byte can be written without mprotect(): stores the value that it has. */
+/* Whether the byte can be written without mprotect(): stores the value that it already has. */
 static bool is_writable(unsigned char *at)
 {
 	window_put(window.queue, at, *at);
@@ -105,7 +104,7 @@ static void close_it(void)
 	window.start = window.end = 0;
 }
 
-/* Whether the private site jumps as it should; only then a way of writing code is used. */
+/* Whether the private site jumps as it should; a way of writing code is used only if so. */
 static bool obeys(unsigned char *at, bool on)
 {
 	bool written;
@@ -160,8 +159,8 @@ uint32_t wm_window_close(void)
 }
 
 /*
- * Closes the window in a child that was forked while it was open: the child has the window, but not
- * the thread that would close it.
+ * Closes the window in a child that was forked while it was open: the child inherited the window,
+ * but not the thread that would close it.
  */
 void wm_window_forked(void)
 {
