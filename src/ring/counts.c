@@ -43,7 +43,7 @@ static void counts_read_chunk(struct wm_pool *p, uint32_t index, void *data)
 	uint32_t room = (wm_pool_chunk_bytes(p, index) - WM_COUNTS_OFFSET) / 8, tid;
 	uint64_t state = wm_pool_state(p, index);
 	bool owned = wm_pool_state_of(state) == WM_CHUNK_OWNED;
-	/* FULL: sealed after the pinning */
+	/* FULL: sealed after the pins were taken */
 	bool sealed = wm_pool_state_of(state) == WM_CHUNK_READING;
 	struct wm_commit commit;
 

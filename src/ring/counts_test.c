@@ -2,7 +2,7 @@
 /*
  * counts_test.c - counts in a small pool: counts of a running thread are returned by each read,
  * those of an exited thread are removed once, and those of a thread that exits between the two
- * steps of a read are in this read and in the next.
+ * steps of a read appear in that read and in the next.
  */
 #include "ring/pool_world_test_kit.h"
 

@@ -2,10 +2,10 @@
 /*
  * pool.c - the producer side of pool.h: laying out a pool; taking, sealing and reclaiming chunks.
  *
- * Guest code: runs inside the traced program, in signal handlers too. No libc, no call out of this
- * file, no lock, no errno; lock-free in wm_pool_take() (a retry means that another thread or reader
- * made progress), wait-free elsewhere. The commit word of <waymark/abi.h> is all it knows about
- * records.
+ * Guest code: runs inside the traced program, including its signal handlers. No libc, no calls out
+ * of this file, no locks, no errno; lock-free in wm_pool_take() (a retry means that another thread
+ * or reader made progress), wait-free elsewhere. All it knows about records is the commit word in
+ * <waymark/abi.h>.
  */
 #include "ring/pool.h"
 
@@ -35,8 +35,7 @@ struct shelf {
 	uint16_t *queue;
 	uint32_t first, nr;
 	/*
-	 * Overwrite mode: when at least this many chunks were used, reuses a FULL one before a new
-	 * one.
+	 * Overwrite mode: once this many chunks have been used, reuse a FULL one before a new one.
 	 */
 	uint32_t soft;
 };
@@ -145,8 +144,9 @@ static uint64_t next_owned(uint64_t was, uint64_t owner)
 }
 
 /*
- * Takes a FREE chunk that was used before. Searches from the hand and wraps around, so that the
- * search stays in memory that is already allocated. *ret_was gets the chunk's previous state word.
+ * Takes a FREE chunk that has been used before. Searches from the hand and wraps around, so that
+ * the search stays in memory that is already allocated. Sets *ret_was to the chunk's previous state
+ * word.
  */
 static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
@@ -179,7 +179,7 @@ static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_wa
 	return NONE;
 }
 
-/* Takes a chunk that was never used and whose index is below `limit`. */
+/* Takes a chunk that has never been used and whose index is below `limit`. */
 static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, uint64_t *ret_was)
 {
 	uint32_t high = wm_load_relaxed(&s->shared->high);
@@ -227,9 +227,9 @@ static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
 }
 
 /*
- * Like search_oldest(), by the queue: finds the chunk whose fill order follows the one reused last.
- * At slot 0, once per turn of the queue, it returns NONE, so that a full search finds chunks that
- * became FULL late, after their order was passed, or that a reader gave back.
+ * Like search_oldest(), but uses the queue: finds the chunk whose fill order follows that of the
+ * last one reused. At slot 0, once per turn of the queue, it returns NONE, so that a full search
+ * finds chunks that became FULL late, after their turn had passed, or that a reader gave back.
  */
 static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 {
@@ -292,7 +292,7 @@ static int64_t pool_find(const struct wm_pool *p, const struct shelf *s, uint64_
 /*
  * Counts the records that chunk `c` held before it became REUSED in `generation`, exactly once:
  * reclaim, or the reader of a dead process, completes a half-taken chunk and sees from the tag
- * whether they were counted.
+ * whether they have been counted.
  */
 static void count_overwritten(struct wm_chunk *c, uint32_t generation)
 {
@@ -345,7 +345,7 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 
 /*
  * Seals a chunk: the only transition out of OWNED. A compare-and-swap although only the owner does
- * this: if the thread had been taken for dead by mistake, a plain store would give one chunk to two
+ * this: if the thread had been mistaken for dead, a plain store would give one chunk to two
  * threads.
  */
 static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
@@ -383,7 +383,7 @@ void wm_pool_seal(struct wm_pool *p, uint32_t index)
 }
 
 /*
- * The owner died in wm_pool_take(): the chunk has no record of `state`'s generation, but perhaps
+ * The owner died in wm_pool_take(): the chunk has no records of `state`'s generation, but may have
  * old ones to count. READING excludes all other processes meanwhile; if this process dies here too,
  * the reader of a dead process still counts them.
  */

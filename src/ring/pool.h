@@ -4,8 +4,8 @@
  *
  * One sealed memfd (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), created by the traced process and
  * mapped by it and by the pump. It holds opaque records in chunks; this file defines chunks, commit
- * words and loss counters and knows nothing of events. The installed <waymark/abi.h> fixes the
- * commit word, because code compiled into programs stores it.
+ * words and loss counters and knows nothing about events. The installed <waymark/abi.h> fixes the
+ * layout of the commit word, because code compiled into programs stores it.
  *
  *   offset 0                header, one page: struct wm_pool_header
  *   offset 4096             uint64_t state[nr_small + nr_big]
@@ -13,9 +13,9 @@
  *   offset small_offset     nr_small chunks of 4 KiB  (indices 0..nr_small-1)
  *   offset big_offset       nr_big chunks of big_bytes (the remaining indices)
  *
- * The file is sparse: a chunk takes memory once it is written. A small chunk is the first chunk of
- * a thread (at each nesting level); small chunks do not count against the buffer size that the user
- * gave, big ones do.
+ * The file is sparse: a chunk takes up memory only once it is written. A thread's first chunk (at
+ * each nesting level) is a small one; small chunks do not count towards the buffer size that the
+ * user gave, big ones do.
  *
  * Each chunk has one 64-bit state word in state[]:
  *
@@ -31,31 +31,31 @@
  *                                    the chunk's records are counted as lost
  *   FULL    --wm_pool_pin()-->       READING        a reader, CAS
  *   READING --wm_pool_release()-->   FREE           that reader, store release
- *   OWNED   --wm_pool_reclaim()-->   FULL           of a thread known to be dead
+ *   OWNED   --wm_pool_reclaim()-->   FULL           the owner is known to be dead
  *
- * Pairings. A producer stores `committed` with release; the reader loads it with acquire and reads
+ * Pairings: A producer stores `committed` with release; the reader loads it with acquire and reads
  * only below `end`. seal() stores the state with release after the last commit; pin() acquires it.
  * release() stores with release after the last read; take() acquires.
  *
  * A reader may copy the committed part of an OWNED chunk. In discard mode the chunk cannot be
  * reused before that reader releases it, so the copy is valid. In overwrite mode the reader must
- * call wm_pool_still() after the copy and drop the copy when the generation has changed.
+ * call wm_pool_still() after the copy and drop the copy if the generation has changed.
  *
  * Taking a chunk takes several stores, and a kill may fall between any two. The state is stored
- * first; the chunk's own `generation` is stored last, after `committed` is 0: while the two
- * generations differ, the chunk holds no record of the state's generation, whatever its commit word
- * contains. The records of a reused chunk are counted by one store of `overwritten` in its header,
- * tagged with the new generation, before `committed` is cleared. So the tag of a half-taken chunk
- * shows whether its records were counted, and no record is counted twice or never.
+ * first; the chunk's own `generation` is stored last, after `committed` is set to 0: while the two
+ * generations differ, the chunk holds no records of the state's generation, whatever its commit
+ * word contains. The records of a reused chunk are counted by one store to `overwritten` in its
+ * header, tagged with the new generation, before `committed` is cleared. So the tag of a half-taken
+ * chunk shows whether its records have been counted, and every record is counted exactly once.
  *
  * The chunks of one size form a shelf. Its hints make an empty pool cheap: after a search that
  * found no chunk, further searches end at once until a chunk becomes FREE (or FULL, in overwrite
  * mode). queue[order % nr] is the index of the chunk that became FULL with that order, so that
- * overwrite mode finds the oldest chunk without a search. Each hint may be stale or hostile: it can
- * only make a search longer or fail.
+ * overwrite mode finds the oldest chunk without a search. Any hint may be stale or hostile: it can
+ * only make a search take longer or fail.
  *
- * Progress: producers are lock-free in take() and wait-free elsewhere; only its owner writes a live
- * thread's chunk; no producer waits for a reader except in block mode.
+ * Progress: producers are lock-free in take() and wait-free elsewhere; a live thread's chunk is
+ * written only by its owner; no producer waits for a reader except in block mode.
  *
  * Every word that a reader loads from this memory is hostile: it is read once and range-checked
  * (see wm_pool_open()).
@@ -85,7 +85,7 @@ enum wm_chunk_state { WM_CHUNK_FREE, WM_CHUNK_OWNED, WM_CHUNK_FULL, WM_CHUNK_REA
  * Causes of event loss. The accounting identity
  *   emitted = recorded + sum of lost[cause]
  * holds exactly; these counters are in shared memory so that they survive the process. The pump
- * detects and counts disk and net itself.
+ * detects and counts DISK and NET losses itself.
  */
 enum wm_lost {
 	WM_LOST_FULL,        /* discard mode: no free chunk; block mode: the wait timed out */
@@ -93,7 +93,7 @@ enum wm_lost {
 	WM_LOST_NESTED,      /* more nested signal handlers than nesting levels */
 	WM_LOST_OVERWRITTEN, /* a flight recorder reused the chunk */
 	WM_LOST_TORN,        /* reserved, but never committed (siglongjmp, death) */
-	WM_LOST_EARLY,       /* no pool yet or no longer: out of memory, fork, exit */
+	WM_LOST_EARLY,       /* no pool, not yet or no longer: out of memory, fork, exit */
 	WM_LOST_DISK,        /* pump: could not be written to disk */
 	WM_LOST_NET,         /* pump: could not be sent over the network */
 	WM_LOST_NR
@@ -101,7 +101,7 @@ enum wm_lost {
 
 /* Search hints for the chunks of one size. One cache line. Written by both sides. */
 struct wm_pool_shelf {
-	uint32_t high;      /* chunks from this index on were never used; only grows */
+	uint32_t high;      /* chunks from this index on have never been used; only grows */
 	uint32_t hand;      /* where a search begins */
 	uint64_t freed;     /* times a chunk became FREE; incremented after the state changed */
 	uint64_t none_free; /* freed + 1 at the time a search for FREE last failed */
@@ -141,7 +141,7 @@ struct wm_pool_header {
 	uint32_t pad3[14];
 };
 
-/* The header of a chunk: 64 bytes; records follow. w: its owner. */
+/* A chunk's header: 64 bytes; records follow. w: its owner. */
 struct wm_chunk {
 	uint64_t committed; /* <waymark/abi.h> */
 	uint64_t begin;     /* full clock value when the chunk was taken */
@@ -158,11 +158,11 @@ struct wm_chunk {
 #define WM_STATE_REUSED       8u
 #define WM_OVERWRITTEN_MASK   ((1ull << 40) - 1)
 
-/* A pool as seen by one process (or by one reader). Not shared. */
+/* A pool as seen by one process (or one reader). Not shared. */
 struct wm_pool {
 	unsigned char *map;
 	uint64_t bytes;
-	/* Copies of the geometry, checked when opened; the shared words are not read again. */
+	/* Copies of the geometry, checked on opening; the shared words are not read again. */
 	uint32_t nr_small, nr_big, big_bytes, mode;
 	uint64_t small_offset, big_offset;
 };
@@ -263,9 +263,9 @@ uint64_t wm_pool_size(const struct wm_pool_options *o);
 int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
 
 /*
- * Takes a chunk for a thread and level: a small one when `small`, else a big one. In overwrite
- * mode, when none is FREE, the oldest FULL chunk is reused and its records are counted as lost;
- * small ones only once small chunks take up a quarter of the pool, so that the records of
+ * Takes a chunk for a thread and level: a small one if `small`, else a big one. In overwrite mode,
+ * when none is FREE, the oldest FULL chunk is reused and its records are counted as lost; small
+ * chunks are reused only once they take up a quarter of the pool, so that the records of
  * short-lived threads are kept for a while. Returns the index or -EAGAIN (no chunk). Any thread.
  */
 int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now);
@@ -281,14 +281,14 @@ void wm_pool_seal(struct wm_pool *p, uint32_t index);
  * Seals an OWNED chunk whose owner will not return, because it died or left the level by
  * siglongjmp, at whatever point of take, commit or seal it stopped. `state` is the state word that
  * was loaded before the owner was known to be gone. It identifies the owner, so a new owner's chunk
- * is never sealed. Any process. Returns false when the chunk has changed state since.
+ * is never sealed. Any process. Returns false if the chunk has since changed state.
  */
 bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state);
 
 /*
- * Like wm_pool_reclaim(), for all chunks of a dead thread, or for those of one level that a living
- * thread has left. It also finds chunks that the owner had taken without storing their index.
- * Returns their number.
+ * Like wm_pool_reclaim(), for all chunks of a dead thread, or for those at one level that a living
+ * thread has left. Also finds chunks that the owner had taken without storing their index. Returns
+ * the number of chunks sealed.
  */
 #define WM_POOL_ALL_LEVELS (~0u)
 unsigned wm_pool_reclaim_thread(struct wm_pool *p, uint32_t tid, uint32_t level);
@@ -299,15 +299,15 @@ void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
 
 /*
  * Maps and checks a pool received from a process: seals present, file size equal to the header's,
- * geometry in range. 0, -EBADMSG, -EPERM (seals), or the errno of a call. The caller keeps the
+ * geometry in range. Returns 0, -EBADMSG, -EPERM (seals), or a call's -errno. The caller keeps the
  * descriptor.
  */
 int wm_pool_open(struct wm_pool *p, int fd);
 void wm_pool_close(struct wm_pool *p);
 
 /*
- * The same checks on memory that the caller mapped and keeps: a pool of this process, or the
- * private copy of a file left by another one. 0 or -EBADMSG.
+ * The same checks on memory that the caller mapped and keeps: a pool in this process, or the
+ * private copy of a file that another one left. Returns 0 or -EBADMSG.
  */
 int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes);
 
@@ -315,22 +315,23 @@ int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes);
 void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
 
 /*
- * Loads (acquire) and checks the commit word of a chunk whose state word was `state`. 0: *ret
- * belongs to that generation (no record yet: count 0, both offsets at the first record); -ESTALE:
- * the chunk has another generation now; -EBADMSG: no correct producer writes this value.
+ * Loads (acquire) and checks the commit word of a chunk whose state word was `state`. Returns 0 if
+ * *ret belongs to that generation (no record yet: count 0, both offsets at the first record);
+ * -ESTALE if the chunk has another generation now; -EBADMSG if no correct producer writes this
+ * value.
  */
 int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 		      struct wm_commit *ret);
 
 /*
- * After copying from a chunk: whether it still has the generation in `state`, the state word loaded
- * before the copy.
+ * Whether, after copying from a chunk, it still has the generation in `state`, the state word
+ * loaded before the copy.
  */
 bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state);
 
 uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index); /* load acquire */
 
-/* FULL(gen) -> READING. False when the chunk is no longer FULL in that generation. */
+/* FULL(gen) -> READING. Returns false if the chunk is no longer FULL in that generation. */
 bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state);
 /* READING -> FREE (consumed) or back to FULL with the same order (not consumed). */
 void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);

@@ -47,8 +47,8 @@ static inline const char *pool_check_chunk(const struct wm_pool *p, uint32_t ind
 }
 
 /*
- * Checks every invariant of a pool that no thread or process is changing. NULL when all hold, else
- * the violated one, and the index of the chunk.
+ * Checks every invariant of a pool that no thread or process is changing. Returns NULL if all hold,
+ * else the violated one and the index of the chunk.
  */
 static inline const char *pool_check(const struct wm_pool *p, uint32_t *ret_index)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool_crowd_test.c - the pool under threads and a reader in every mode, and under memory that
- * another thread scribbles over. Clean under TSan.
+ * pool_crowd_test.c - the pool with several threads and a reader in every mode, and with memory
+ * that another thread scribbles over. Clean under TSan.
  */
 #include "ring/pool_world_test_kit.h"
 
@@ -188,7 +188,7 @@ static void test_hostile_header(void **unused)
 		}
 		words[i] = good;
 	}
-	/* 16 words of the header determine the geometry; most of the values are invalid for them */
+	/* 16 words of the header determine the geometry; most of the values are invalid there */
 	assert_true(refused > 14 * 14);
 	assert_true(opened > 60 * 18);
 	world_drop(&w);
@@ -234,7 +234,7 @@ static void *scribble(void *data)
 		uint64_t dice = next_random(&seed), value = next_random(&seed);
 		uint64_t at = dice % (s->pool.bytes / 8);
 
-		/* Writes mostly small or plausible values, mostly to words with a meaning. */
+		/* Writes mostly small or plausible values, mostly to words that have a meaning. */
 		if (dice >> 62)
 			at = dice >> 40 & 1
 				 ? WM_POOL_PAGE / 8 + dice % 8

@@ -6,11 +6,12 @@
  *   - the process dies: after every single store, a reader of the dead process
  *     is run on a copy of the pool, and its counts must add up
  *   - one writer dies at one step: the others continue, its chunks are reclaimed,
- *     and in the end the counts must add up and every chunk must be free again
+ *     and at the end the counts must add up and every chunk must be free again
  *
  * Every atomic operation is a step: base/atomic.h is replaced by macros that call step() first. The
  * schedule is replayed from a list of choices; the last one that has alternatives left is advanced
- * (depth first). One flow of control per writer, by ucontext; no threads, so every run is the same.
+ * (depth first). Each writer is one flow of control, using ucontext; no threads, so every run is
+ * the same.
  */
 #define WM_BASE_ATOMIC_H
 static void step(void);
@@ -50,7 +51,7 @@ static void stored(void);
 #define NR_FLOWS     3 /* two writers and a reader */
 #define READER       2
 #define NR_EVENTS    2
-#define RECORD_BYTES 2400u /* chosen so that a chunk of 4 KiB holds one record */
+#define RECORD_BYTES 2400u /* chosen so that a 4 KiB chunk holds one record */
 #define POOL_BYTES   (5 * 4096u)
 #define STACK_BYTES  (256u << 10)
 #define DEPTH        4096
@@ -59,7 +60,7 @@ struct flow {
 	ucontext_t context;
 	unsigned char *stack;
 	bool over, dead;
-	int64_t chunk; /* the chunk of a writer; -1: none */
+	int64_t chunk; /* a writer's chunk; -1: none */
 };
 
 static struct {
@@ -81,7 +82,7 @@ static struct {
 
 /* --- the reader's result ------------------------------------------------- */
 
-/* Takes the record of a chunk; each chunk here has at most one. */
+/* Takes a chunk's record; here each chunk has at most one. */
 static uint32_t take_record(const struct wm_pool *p, uint32_t index, uint64_t state)
 {
 	struct wm_commit c;
@@ -123,7 +124,7 @@ static void add_up(const struct wm_pool *p)
 					wm_pool_lost_count(p, WM_LOST_OVERWRITTEN));
 }
 
-/* Simulates a kill of the process at this point. */
+/* Simulates the process being killed at this point. */
 static void die_here(void)
 {
 	struct wm_pool p = x.pool;
@@ -250,7 +251,7 @@ static void run_writer(void)
 	finish_flow();
 }
 
-/* One round of the reader: takes the FULL chunks and reads the open ones. */
+/* One reader round: takes the FULL chunks and reads the open ones. */
 static void run_reader(void)
 {
 	struct wm_commit c;
@@ -381,8 +382,8 @@ static void explore(uint32_t mode, int preemptions, int kills)
 }
 
 /*
- * AddressSanitizer checks memory, not schedules: those with one preemption less reach the same
- * code, in a tenth of the time.
+ * AddressSanitizer checks memory, not schedules: those with one preemption fewer reach the same
+ * code in a tenth of the time.
  */
 static int preemptions_max(void)
 {

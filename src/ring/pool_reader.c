@@ -34,7 +34,7 @@ int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes)
 	    wm_load_relaxed(&h->version) != WM_POOL_VERSION)
 		return -EBADMSG;
 
-	/* wm_pool_layout() would replace a zero by the default value. */
+	/* wm_pool_layout() would replace a zero with the default value. */
 	o.nr_small = wm_load_relaxed(&h->nr_small);
 	o.big_bytes = wm_load_relaxed(&h->big_bytes);
 	o.buffer_bytes = (uint64_t)wm_load_relaxed(&h->nr_big) * o.big_bytes;
@@ -101,7 +101,7 @@ uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index)
 	return wm_load_acquire(&wm_pool_states(p)[index]);
 }
 
-/* Every record has at least 8 bytes, and the first begins right after the header. */
+/* Every record is at least 8 bytes long, and the first begins right after the header. */
 static int pool_reader_take_apart(uint64_t word, uint32_t chunk_bytes, struct wm_commit *ret)
 {
 	struct wm_commit c = {
@@ -127,10 +127,10 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 	uint32_t generation = wm_pool_state_generation(state);
 
 	/*
-	 * Three loads, in this order. The first pairs with the last store of wm_pool_take(): when
-	 * the generation is `state`'s, the commit word loaded next is not from an earlier one. The
-	 * last load shows that it is not from a later one, because a new owner changes the state
-	 * before it touches the commit word.
+	 * Three loads, in this order. The first pairs with the last store of wm_pool_take(): if the
+	 * generation is `state`'s, the commit word loaded next is not from an earlier one. The last
+	 * load shows that it is not from a later one, because a new owner changes the state before
+	 * it touches the commit word.
 	 */
 	uint32_t begun = wm_load_acquire(&c->generation);
 	uint64_t word = wm_load_acquire(&c->committed);
@@ -185,7 +185,9 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 
 /* --- accounting ------------------------------------------------------- */
 
-/* Number of records lost by reuse of this chunk, including records of a take that was cut short. */
+/*
+ * Number of records lost when this chunk was reused, including those of a take that was cut short.
+ */
 static uint64_t overwritten(const struct wm_pool *p, uint32_t index)
 {
 	const struct wm_chunk *c = wm_pool_chunk(p, index);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * pool_test.c - the pool in small worlds (a few chunks of 4 KiB), one thread: geometry, every
- * transition, exhaustion, reuse in order, and takes that a death interrupts. Calls pool_check()
+ * transition, exhaustion, reuse in order, and takes interrupted by a death. Calls pool_check()
  * after each step.
  */
 #include "ring/pool_world_test_kit.h"
@@ -179,7 +179,7 @@ static void test_generation_wraps(void **unused)
 
 /* --- overwrite mode ------------------------------------------------------- */
 
-/* `order0` is the initial fill order of the pool, chosen to test that it may wrap. */
+/* `order0` is the pool's initial fill order, chosen to test that it may wrap. */
 static void overwrite_in_order(uint64_t order0)
 {
 	struct world w;
@@ -240,7 +240,7 @@ static void test_overwrite_newer(void **unused)
 	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(fill_one(&a), i);
-	/* The fill order that the search had loaded. */
+	/* The fill order that the search would have loaded. */
 	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2;
 	assert_int_equal(fill_one(&a), 0);
 	world_drop(&w);
@@ -352,20 +352,22 @@ static void test_reclaim(void **unused)
 	reader_round(&r, false);
 	assert_int_equal(r.recorded, 1);
 
-	/* Another thread took the chunk meanwhile: the old state word does not affect it. */
+	/* Another thread has taken the chunk meanwhile: the old state word must not affect it. */
 	assert_true(writer_take(&b, false));
 	assert_int_equal(b.index, a.index);
 	assert_false(wm_pool_reclaim(&w.pool, a.index, state));
 	state = wm_pool_state(&w.pool, b.index);
-	assert_true(wm_pool_reclaim(&w.pool, b.index, state)); /* without records */
+	assert_true(wm_pool_reclaim(&w.pool, b.index, state)); /* has no records */
 	assert_int_equal(wm_pool_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_FREE);
 	assert_false(wm_pool_reclaim(&w.pool, 99, state));
 	check(&w.pool);
 	world_drop(&w);
 }
 
-/* Reclaims only the dead thread's chunks, only the level that was left, and also chunks the thread
- * had not yet learned of. */
+/*
+ * Reclaims only the dead thread's chunks, only those at the level that was left, and also chunks
+ * the thread had not yet learned of.
+ */
 static void test_reclaim_thread(void **unused)
 {
 	struct world w;
@@ -397,8 +399,8 @@ static void test_reclaim_thread(void **unused)
 
 /*
  * Interrupts the take of a FULL chunk: its owner dies after the state changed and after `stage` of
- * the following stores. Whichever process reads or cleans up, the chunk's two old records are lost
- * exactly once, and no record is read from it.
+ * the stores that follow. Whichever process reads or cleans up, the chunk's two old records are
+ * lost exactly once, and no record is read from it.
  */
 static void take_cut_short(unsigned stage, bool reclaim)
 {

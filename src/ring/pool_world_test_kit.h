@@ -4,7 +4,7 @@
  * commits like the emit path, and a reader that drains like the pump and checks each record.
  *
  * A record is {magic, words, thread, generation of its chunk | sequence number | words that repeat
- * the number}, so a reader detects a torn, mixed or repeated record from its bytes alone.
+ * the number}, so that a reader can detect a torn, mixed or repeated record from its bytes alone.
  */
 #ifndef WM_RING_POOL_WORLD_TEST_KIT_H
 #define WM_RING_POOL_WORLD_TEST_KIT_H
@@ -137,7 +137,7 @@ static inline void writer_commit(struct writer *w, uint32_t words)
 				      (uint64_t)(w->pos - w->base));
 }
 
-/* False: no chunk; the event is counted as lost. */
+/* Returns false if there is no chunk; the event is counted as lost. */
 static inline bool writer_emit(struct writer *w, uint32_t words)
 {
 	bool done = true;
@@ -186,7 +186,7 @@ static inline void reader_record(struct reader *r, uint32_t thread, uint64_t seq
 		fail_msg("recorded twice: thread %u number %lu", thread, sequence);
 }
 
-/* Walks the copy from `from` to `to` bytes; counts its records when `record`. */
+/* Walks the copy from offset `from` to `to`; counts its records if `record`. */
 static inline void reader_walk(struct reader *r, uint32_t generation, uint32_t from, uint32_t to,
 			       bool record)
 {
