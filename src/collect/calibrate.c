@@ -2,7 +2,7 @@
 /*
  * calibrate.c - fits the counter's frequency; see calibrate.h.
  *
- * The fit is by least squares over all kept pairs, each weighted by its error bound. Values are
+ * The fit is a least-squares fit over all pairs kept, each weighted by its error bound. Values are
  * differences from the first pair, so the 53 bits of a double hold them to the tick for weeks.
  */
 #include "collect/calibrate.h"
@@ -16,7 +16,7 @@
 #define SPAN_MIN_NS 1000000u
 
 /*
- * Reads both clocks once. The error is half of the time between two readings of `kind`, in ticks.
+ * Reads both clocks once. The error is half the time between two readings of `kind`, in ticks.
  */
 static uint64_t pair_once(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 			  struct wm_clock_pair *p)
@@ -75,8 +75,8 @@ static void thin_out(struct wm_calibrate *c)
 }
 
 /*
- * The last place always holds the newest pair, even if it will not be kept: the longer
- * the baseline, the better the fit.
+ * The last place always holds the newest pair, even one that will not be kept: the longer the
+ * baseline, the better the fit.
  */
 void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair)
 {

@@ -12,10 +12,10 @@
 
 #include "base/clock.h"
 
-/* Number of pairs that are kept; when it is reached, every second one is dropped. */
+/* Most pairs that are kept; when it is reached, every second one is dropped. */
 #define WM_CALIBRATE_PAIRS 64u
 
-/* The readings of two clocks at one moment. The true pair is within error_ns. */
+/* The readings of two clocks at one moment. The true pair is within error_ns of this one. */
 struct wm_clock_pair {
 	uint64_t clock, ns, error_ns;
 };
@@ -35,27 +35,27 @@ struct wm_calibration {
 	/* The fit is a line: when this clock reads clock0, the other one reads ns0 + offset_ns. */
 	uint64_t clock0, ns0;
 	double offset_ns;
-	bool same; /* both clocks are the same one */
+	bool same; /* both clocks are one and the same */
 };
 
 /* Initialises with one pair. */
 void wm_calibrate_init(struct wm_calibrate *c, enum wm_clock_kind kind);
 
-/* Adds a pair that it reads; call it about once a second. */
+/* Reads the clocks and adds the pair; call it about once a second. */
 void wm_calibrate_tick(struct wm_calibrate *c);
 
 /* Adds a pair that the caller has read; both values must increase. */
 void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair);
 
 /*
- * Computes the fit. -EAGAIN when the pairs cover less than a millisecond. MONOTONIC needs no pairs:
- * its fit is 10^9 Hz without error.
+ * Computes the fit. Returns -EAGAIN when the pairs cover less than a millisecond. MONOTONIC needs
+ * no pairs: its fit is 10^9 Hz without error.
  */
 int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret);
 
 /*
- * The clock's value when CLOCK_MONOTONIC_RAW read `ns`, computed by a fit; exact to error_ns
- * between the pairs. For a trace on MONOTONIC, `ns` is a value of MONOTONIC.
+ * The clock's value when CLOCK_MONOTONIC_RAW read `ns`, computed from a fit; accurate to error_ns
+ * between the pairs. For a trace on MONOTONIC, `ns` is a MONOTONIC time.
  */
 uint64_t wm_calibration_clock(const struct wm_calibration *c, uint64_t ns);
 

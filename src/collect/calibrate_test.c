@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Adds pairs of a clock of `hz` whose readings jitter by up to +-jitter ns. */
+/* Adds pairs from a clock of `hz` whose readings jitter by up to +-jitter ns. */
 static void feed(struct wm_calibrate *c, double hz, uint32_t n, uint64_t jitter)
 {
 	uint64_t seed = 88172645463325252ull;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_packet_int.h - assembles a packet of one CPU's records. Records are built in the
- * packet's memory. It is written when it is full, when it spans as much time as a
- * packet may, and when its owner flushes it.
+ * cpu_packet_int.h - assembles one CPU's records into a packet. Records are built in the packet's
+ * memory. The packet is written when it is full, when it spans as much time as a packet may, and
+ * when its owner flushes it.
  */
 #ifndef WM_COLLECT_CPU_PACKET_INT_H
 #define WM_COLLECT_CPU_PACKET_INT_H
@@ -15,7 +15,7 @@
 #include "write/trace_writer.h"
 
 #define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* a packet that reaches this size is written */
-#define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* longest time that a packet may span, in ticks */
+#define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* longest time a packet may span, in ticks */
 
 struct wm_cpu_packet {
 	struct wm_kernel_stream *stream;
@@ -26,7 +26,7 @@ struct wm_cpu_packet {
 	uint64_t begin, end, count, lost;
 	size_t bytes;
 	uint32_t padding; /* padding bytes after the last record */
-	/* Counters of all packets; `written` is in bytes of payload. */
+	/* Counters over all packets; `written` is in bytes of payload. */
 	uint64_t events, packets, written, lost_disk;
 	int error; /* -errno of the last write that failed; 0: none failed */
 };
@@ -39,7 +39,7 @@ void wm_cpu_packet_done(struct wm_cpu_packet *p);
 /* Writes the packet. Returns 0 or -errno; after an error its records are counted as lost. */
 int wm_cpu_packet_flush(struct wm_cpu_packet *p);
 
-/* Adds the records that were written and lost to the totals of the source. */
+/* Adds the records written and lost to the source's totals. */
 void wm_cpu_packet_account(const struct wm_cpu_packet *p, struct wm_source_totals *t);
 
 /* Returns the address for the next record; first flushes the packet if necessary. */
@@ -51,8 +51,8 @@ static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t 
 }
 
 /*
- * Adds the record built at wm_cpu_packet_at(); `bytes` is its size without padding. Clocks must not
- * decrease.
+ * Adds the record built at wm_cpu_packet_at(); `bytes` is its size without padding. Clock values
+ * must not decrease.
  */
 static inline void wm_cpu_packet_add(struct wm_cpu_packet *p, uint64_t clock, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_test.c - programs that break every rule of their own shared memory while
- * the pump reads it: the pump must survive, and the totals of other programs must be exact.
+ * hostile_test.c - programs that break every rule about their own shared memory while the pump
+ * reads it: the pump must survive, and the totals of other programs must be exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -16,7 +16,7 @@ struct vandal {
 	uint32_t stop;
 };
 
-/* Returns a damaged word: nearly right, so that every check is needed, or random. */
+/* Returns a damaged word: either nearly right, so that every check is needed, or random. */
 static uint64_t spoil(uint64_t word, uint64_t *seed)
 {
 	uint64_t r = next_random(seed);
@@ -48,17 +48,17 @@ static void scribble(struct vandal *v)
 	uint64_t *word = base;
 
 	switch (r % 8) {
-	case 0: /* any place */
+	case 0: /* anywhere */
 		word = (uint64_t *)map + (r >> 8) % (v->g.pool.bytes / 8);
 		break;
-	case 1: /* the counters of the pool */
+	case 1: /* the pool's counters */
 		word = (uint64_t *)map + 16 + (r >> 8) % 48;
 		break;
 	case 2:
 	case 3:
 		word = wm_pool_states(&v->g.pool) + chunk;
 		break;
-	case 4: /* headers of chunks and records */
+	case 4: /* chunk and record headers */
 		word = base + (r >> 40) % 20;
 	}
 	wm_store_relaxed(word, spoil(wm_load_relaxed(word), &v->seed));
@@ -103,7 +103,7 @@ static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 	return s;
 }
 
-/* Returns how often the pump detected the damage. */
+/* Returns how often the pump detected damage. */
 static uint32_t among_vandals(uint32_t mode, bool concurrent)
 {
 	struct wm_producer good = {0}, bad = {.hostile = true};
@@ -175,7 +175,7 @@ static void test_each_lie(void **state)
 		bool caught;
 	} lies[] = {
 	    {8 + 30, 8 + 27, 10, false},  /* correct */
-	    {8 + 33, 8 + 30, 11, false},  /* one more */
+	    {8 + 33, 8 + 30, 11, false},  /* one more record */
 	    {8 + 27, 8 + 24, 9, true},    /* backwards */
 	    {8 + 33, 8 + 30, 10, true},   /* `end` grows, but no record is added */
 	    {8 + 30, 8 + 27, 11, true},   /* a record is added, but `end` does not grow */
@@ -232,7 +232,7 @@ static void test_counters_that_lie(void **state)
 	lost[WM_LOST_FULL] = 3; /* counters never decrease */
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_null(wm_pump_source_fault(s));
-	/* An impossible value that would falsify all totals: quarantined. */
+	/* An impossible value that would corrupt all totals: quarantined. */
 	lost[WM_LOST_EARLY] = UINT64_MAX;
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_non_null(wm_pump_source_fault(s));

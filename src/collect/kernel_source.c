@@ -24,7 +24,7 @@
 /* Limit for one CPU, so that other CPUs are not delayed. */
 #define PAGES_PER_ROUND 4096u
 
-/* How to read the records of one event. */
+/* How to read one event's records. */
 struct plan {
 	struct wm_kplan *fields; /* NULL: no event with this id is enabled */
 	const struct wm_kfield *tid, *flags, *preempt;
@@ -32,13 +32,13 @@ struct plan {
 	bool in_top;
 };
 
-/* The ring of one CPU in one instance, and its state between rounds. */
+/* One CPU's ring in one instance, and its state between rounds. */
 struct ring {
 	struct wm_instance *instance;
-	/* `number` 1: the system's own buffer, to which other users write, too. */
+	/* `number` 1: the system's own buffer, to which other users also write. */
 	uint32_t cpu, number;
 	uint64_t last; /* time of the ring's last record */
-	uint64_t told; /* number of losses that the ring's pages reported */
+	uint64_t told; /* number of losses that the ring's pages have reported */
 };
 
 struct wm_kernel_source {
@@ -319,7 +319,7 @@ static void kernel_source_add_record(struct wm_kernel_source *s, const struct wm
 		memcpy(&id, c->data, sizeof(id));
 	plan = &s->plans[id];
 	if (s->packet.ring && !plan->in_top)
-		return; /* an event of another user of the system's buffer */
+		return; /* another user's event in the system's buffer */
 	tid = (uint32_t)kernel_source_number(s, plan->tid, c);
 	if (plan->fields)
 		bytes = kernel_source_put_record(s, plan, id, c, tid, to);
@@ -335,7 +335,7 @@ static void kernel_source_add_record(struct wm_kernel_source *s, const struct wm
 	wm_task_names_meet(s->names, tid, c->time);
 }
 
-/* The time before which records are dropped, for records that have been read already. */
+/* The time before which records are dropped, for records that have already been read. */
 static uint64_t kernel_source_begin(const struct wm_kernel_source *s)
 {
 	const struct wm_child_exec *exec = s->from.exec;
@@ -424,7 +424,7 @@ int wm_source_kernel_round(struct wm_kernel_source *s, bool seal)
 	return error ? error : (int)(s->packet.packets - packets);
 }
 
-/* Reads the number in "overrun: 17" of a CPU's statistics. */
+/* Reads the number from the "overrun: 17" line of a CPU's statistics. */
 static uint64_t overrun_of(const struct ring *r)
 {
 	char name[64], *text, *line;

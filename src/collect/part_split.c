@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * part_split.c - splits a part that spans more time than a packet may. This is rare: it happens
- * when the pump was stopped for hours, or when a flight recorder kept the chunk of an inactive
- * thread. This is the only place where the pump walks over records.
+ * when the pump was stopped for hours, or when a flight recorder kept an inactive thread's chunk.
+ * This is the only place where the pump walks through records.
  */
 #include "collect/pool_source_int.h"
 
@@ -28,7 +28,7 @@ static bool keep_piece(struct walk *w, struct wm_parts *l)
 	return true;
 }
 
-/* Adds the record at `offset` of the whole part to the current piece, or begins a new one. */
+/* Adds the record at `offset` in the whole part to the current piece, or begins a new piece. */
 static bool part_split_add_record(struct walk *w, uint32_t offset, uint32_t bytes,
 				  struct wm_parts *l)
 {
@@ -38,7 +38,7 @@ static bool part_split_add_record(struct walk *w, uint32_t offset, uint32_t byte
 	memcpy(&header, at, sizeof(header));
 	ahead = ((header >> 16) - w->clock) & TIME_MASK;
 	if (ahead > w->whole.end - w->clock)
-		return false; /* time decreased */
+		return false; /* time went backwards */
 	w->clock += ahead;
 	if (!w->piece.bytes || w->clock - w->piece.begin >= WM_PART_SPAN_MAX) {
 		if (!keep_piece(w, l))
@@ -59,9 +59,9 @@ static bool part_split_add_record(struct walk *w, uint32_t offset, uint32_t byte
 }
 
 /*
- * Splits part `i` into pieces, appended to the list. Records that cannot be walked over are counted
- * as lost. The part itself stays in the list, empty and sorted last, because it owns the chunk or
- * the copy into which the pieces point.
+ * Splits part `i` into pieces, which it appends to the list. Records that cannot be walked through
+ * are counted as lost. The part itself stays in the list, empty and sorted last, because it owns
+ * the chunk or the copy into which the pieces point.
  */
 static void split_part(struct wm_parts *l, uint32_t i, struct wm_producer *producer, bool guest)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_source.c - the pump's state of one pool: how far each chunk was read, new
- * parts, the times of their packets, losses.
+ * pool_source.c - the pump's state for one pool: how far each chunk has been read, new parts, the
+ * times of their packets, losses.
  *
- * Each word of the pool is loaded once and checked; an impossible word quarantines the source. The
- * only bytes of a payload that are read are the headers of a part's first and last record, for the
+ * Each word in the pool is loaded once and checked; an impossible word quarantines the source. The
+ * only payload bytes that are read are the headers of a part's first and last record, for the
  * packet's times.
  */
 #include "base/array.h"
@@ -18,8 +18,8 @@
 
 #define TIME_MASK (((uint64_t)1 << 48) - 1)
 /*
- * The clocks of two cores may differ by this much: a time that is later by less is not in the
- * future.
+ * The clocks of two cores may differ by this much: a time ahead of now by less than this is not
+ * taken to be in the future.
  */
 #define SKEW_TICKS ((uint64_t)1 << 16)
 /* A record may be this much older than its chunk. */
@@ -55,7 +55,7 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 
 	if (!s)
 		return -ENOMEM;
-	/* The array is large, but its pages above the pool's high marks are never touched. */
+	/* The array is large, but its pages above the pool's high-water marks are never touched. */
 	s->progress = calloc(wm_pool_nr_chunks(pool), sizeof(*s->progress));
 	if (!s->progress) {
 		free(s);
@@ -118,9 +118,9 @@ static uint64_t unwrap_back(uint64_t low, uint64_t limit)
 }
 
 /*
- * Extends the low bits of a record's time. A record that was just written has a time near now. A
- * record in a flight recorder may be days old, but its time is near the time at which its chunk was
- * taken (`taken`; 0: unknown).
+ * Extends the low bits of a record's time. A record just written has a time near now. A record in a
+ * flight recorder may be days old, but its time is near the time at which its chunk was taken
+ * (`taken`; 0: unknown).
  */
 static uint64_t pool_source_unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 {
@@ -137,7 +137,7 @@ static uint64_t pool_source_unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 }
 
 /*
- * Computes begin and end of a part from its first and last record; impossible times are corrected.
+ * Computes a part's begin and end from its first and last records; impossible times are corrected.
  */
 static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint64_t taken,
 		       struct wm_part *part)

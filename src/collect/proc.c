@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc.c - counters of /proc as a source of the pump: reads them when a timer expires.
- * proc_source.h reads the files.
+ * proc.c - /proc counters as a source for the pump: reads them when a timer expires. proc_source.h
+ * reads the files.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static bool is_chosen(const struct options *o, const struct wm_proc_event *event
 	return false;
 }
 
-/* Adds an event to the options. An event that was already chosen does not change. */
+/* Adds an event to the options. An event chosen before does not change. */
 static int proc_choose(void **options, const struct wm_source_wanted *w,
 		       const struct wm_proc_event *e, struct wm_diag *diag)
 {
@@ -57,7 +57,7 @@ static int proc_choose(void **options, const struct wm_source_wanted *w,
 	if (is_chosen(o, e) || (o && o->nr == WM_PROC_EVENTS_MAX))
 		return 0;
 	err = wm_source_proc_check(&c, diag);
-	if (err) /* here -ENOENT means that a field of the filter does not exist, not the event */
+	if (err) /* here -ENOENT means that a field in the filter does not exist, not the event */
 		return w->filter && err == -ENOENT ? -EINVAL : err;
 	if (!o)
 		*options = o = calloc(1, sizeof(*o));
@@ -200,7 +200,7 @@ static int proc_follow(void *source, pid_t pid)
 	return err;
 }
 
-/* The timer decides when something is written; packets require no round. */
+/* The timer decides when anything is written; packets require no round. */
 static int proc_do_round(void *source, enum wm_source_round what)
 {
 	struct proc *p = source;

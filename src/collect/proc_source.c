@@ -13,7 +13,7 @@
 #include "event/filter.h"
 #include "kernel/proc_tasks.h"
 
-#define SOON_NS 10000000u /* a new process is read for the first time after this time */
+#define SOON_NS 10000000u /* a new process is first read after this time */
 
 #define RECORD_MAX                                                                                 \
 	(WM_RECORD_HEADER_BYTES + sizeof(struct wm_task_context) + WM_PROC_RECORD_BYTES_MAX)
@@ -24,9 +24,9 @@ struct kind {
 	struct wm_filter *filter; /* NULL: no filter */
 	uint64_t every_ns, next_ns;
 	uint64_t last_clock; /* time of the last reading; 0: none yet */
-	uint32_t id;         /* id of the event in its stream */
-	unsigned slot;       /* index of the event's file among those of a process */
-	int fd;              /* descriptor of the machine's file; -1 for files of processes */
+	uint32_t id;         /* the event's id in its stream */
+	unsigned slot;       /* index of the event's file among a process's files */
+	int fd;              /* descriptor of a system-wide file; -1 for per-process files */
 };
 
 struct wm_proc_source {
@@ -108,7 +108,7 @@ static int proc_source_declare(struct wm_proc_source *s, struct kind *k, const c
 	return err;
 }
 
-/* Creates the stream for events of the machine or of processes, if any are chosen. */
+/* Creates the stream for system-wide or per-process events, if any are chosen. */
 static int proc_source_make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices,
 				   size_t nr, bool of_task)
 {
@@ -230,7 +230,7 @@ static bool proc_source_passes(const struct kind *k, const unsigned char *fields
 	return wm_filter_run(k->filter, fields, bytes, &contexts);
 }
 
-/* Writes all records of a text. `task` is NULL for a file of the machine. */
+/* Writes all records found in a file's text. `task` is NULL for a system-wide file. */
 static void proc_source_put_text(struct wm_proc_source *s, const struct kind *k,
 				 const struct wm_proc_task *task, uint64_t clock)
 {
@@ -295,7 +295,7 @@ static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_t
 		reading_failed(s, err);
 }
 
-/* Writes the name of a task before its first event, and when it has changed. */
+/* Writes a task's name before its first event, and when it has changed. */
 static void tell_names(struct wm_proc_source *s)
 {
 	for (size_t i = 0; i < s->processes.nr; i++) {
@@ -315,7 +315,7 @@ static void read_tasks(struct wm_proc_source *s, struct kind *k)
 			read_task(s, k, &s->processes.tasks[i]);
 }
 
-/* Counts the reading times before `now` that were missed, and sets the next one after `now`. */
+/* Counts the reading times before `now` that were missed, and sets the next one to after `now`. */
 static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 {
 	uint64_t missed = (now - k->next_ns) / k->every_ns;

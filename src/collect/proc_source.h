@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_source.h - records counters of /proc as events: reads the files at fixed times. The time of
- * an event is taken right before its file is read. Counters of the machine go to one stream, those
- * of processes to another.
+ * proc_source.h - records /proc counters as events: reads the files at fixed times. The time of an
+ * event is taken right before its file is read. System-wide counters go to one stream, per-process
+ * ones to another.
  *
  * Runs in the pump's thread; its owner calls wm_source_proc_tick() at the time that
  * wm_source_proc_next() returned.
@@ -26,28 +26,31 @@ struct wm_proc_choice {
 	const char *filter; /* NULL: none */
 };
 
-/* Checks that this kernel has the event. Returns 0, or the error of wm_source_proc_create(). */
+/*
+ * Checks that this kernel has the event. Returns 0, or the error that wm_source_proc_create()
+ * would.
+ */
 int wm_source_proc_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
 
 /* In wm_source_totals.more. */
 enum {
 	WM_PROC_MORE_TICKS, /* how often files were read */
-	/* Number of readings that were omitted, because their time had passed. */
+	/* Number of readings that were skipped because their time had passed. */
 	WM_PROC_MORE_MISSED,
-	WM_PROC_MORE_LATE_MAX_NS, /* the largest delay of a reading */
+	WM_PROC_MORE_LATE_MAX_NS, /* largest delay of a reading */
 	WM_PROC_MORE_SPENT_NS,    /* time spent in all ticks */
-	/* Number of readings of processes that failed for lack of privilege. */
+	/* Number of process readings that failed for lack of privilege. */
 	WM_PROC_MORE_DENIED,
-	WM_PROC_MORE_FAILED, /* number of readings that failed for another reason */
-	WM_PROC_MORE_ERROR,  /* errno of the first of them */
+	WM_PROC_MORE_FAILED, /* number of readings that failed for other reasons */
+	WM_PROC_MORE_ERROR,  /* errno of the first such failure */
 };
 
 struct wm_proc_source;
 
 /*
- * Reads each file once, to declare its event. `writer` and the strings of
- * `choices` must outlive the source. -ENOENT with a sentence: this kernel has no
- * such file; -EINVAL: a filter does not fit the event.
+ * Reads each file once, to declare its event. `writer` and the strings in `choices` must outlive
+ * the source. Returns -ENOENT with an error message when this kernel has no such file; -EINVAL when
+ * a filter does not fit the event.
  */
 int wm_source_proc_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
 			  const struct wm_proc_choice *choices, size_t nr_choices, bool everything,
@@ -55,14 +58,14 @@ int wm_source_proc_create(struct wm_trace_writer *writer, enum wm_clock_kind clo
 void wm_source_proc_destroy(struct wm_proc_source *s); /* accepts NULL */
 
 /*
- * Adds a process, and its children from now on. Their files are read for the first
- * time 10 ms later, when the process may have called execve(2). 0 or -ENOMEM.
+ * Adds a process, and its children from now on. Their files are first read 10 ms later, when the
+ * process may have called execve(2). Returns 0 or -ENOMEM.
  */
 int wm_source_proc_follow(struct wm_proc_source *s, pid_t pid);
 
 /*
  * Returns the first event that has more counters than fields, and the number of counters left out;
- * NULL when there is none.
+ * NULL if there is none.
  */
 const struct wm_proc_event *wm_source_proc_left_out(const struct wm_proc_source *s,
 						    uint32_t *ret_nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_test.c - counters of /proc as a source: the names that it accepts, and the events that it
- * writes at its creation and its end. The test never waits for its timer.
+ * proc_test.c - /proc counters as a source: the names that it accepts, and the events that it
+ * writes at its creation and at its end. The test never waits for its timer.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static int want(void **options, const char *name, const char *filter, bool sampl
 	return wm_source_proc.want(options, &w, &diag);
 }
 
-/* Records with this source alone; only the first and the last reading are made. */
+/* Records with this source alone; only the first and last readings are made. */
 static void record(void *options, struct wm_source_totals *ret)
 {
 	struct wm_calibrate clock;

@@ -16,7 +16,7 @@ struct wm_pump {
 	struct wm_pump_source *sources;
 	struct wm_parts parts; /* parts of this round */
 	bool busy;
-	/* Totals of sources that were removed: lost, clamped, quarantined. */
+	/* Totals of sources that have been removed: lost, clamped, quarantined. */
 	struct wm_pump_totals totals;
 };
 
@@ -181,11 +181,11 @@ static void pump_write_part(struct wm_pump *p, const struct wm_part *part, bool 
 	if (err)
 		out->error = err;
 	else
-		/* A refused packet counts, too, because it was work of this round. */
+		/* A refused packet counts, too, because it was work in this round. */
 		out->packets++;
 }
 
-/* Writes all parts, the oldest first so that lanes are reused, and releases their chunks. */
+/* Writes all parts, oldest first so that lanes are reused, and releases their chunks. */
 static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 {
 	struct wm_parts *l = &p->parts;
@@ -220,8 +220,8 @@ static int outcome_of(const struct outcome *out)
 /* --- rounds --------------------------------------------------------------------- */
 
 /*
- * Collects parts. Returns false when there was not enough memory for all parts: write these, then
- * call it again.
+ * Collects parts. Returns false if memory did not suffice for all parts: the caller writes these,
+ * then calls again.
  */
 static bool collect_all(struct wm_pump *p, bool seal)
 {
@@ -261,7 +261,7 @@ int wm_pump_round(struct wm_pump *p, bool seal)
 }
 
 /*
- * Drops the parts of a flight recorder without a producer. They were never read, so they count as
+ * Drops the parts of flight recorders without a producer. They were never read, so they count as
  * overwritten.
  */
 static void drop_parts(struct wm_pump *p)

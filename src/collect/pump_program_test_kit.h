@@ -95,7 +95,7 @@ static inline void thread_seal(struct program *g, struct thread *t)
 	t->chunk = -1;
 }
 
-/* Gets room like the slow path of the runtime; returns true when there is room for `words`. */
+/* Gets room like the runtime's slow path; returns true when there is room for `words`. */
 static inline bool thread_room(struct program *g, struct thread *t, uint32_t words)
 {
 	bool small = !t->had_small;

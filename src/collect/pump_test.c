@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_test.c - runs rounds of the pump over programs that run, die and fail: no record is written
- * twice, no records are mixed, and the totals are exact.
+ * pump_test.c - runs rounds of the pump with programs that run, die and fail: no record is written
+ * twice, no records are mixed up, and the totals are exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -315,7 +315,7 @@ static void test_old_flight_recorder(void **state)
 		thread_emit(&g, &g.thread[0], 3);
 		world_clock += (uint64_t)1 << 45;
 	}
-	world_clock += (uint64_t)1 << 50; /* A snapshot after days has the right times. */
+	world_clock += (uint64_t)1 << 50; /* A snapshot taken days later has the right times. */
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 2);
 	assert_int_equal(producer.events, 3);
 	wm_pump_destroy(pump);
@@ -339,7 +339,7 @@ static void test_times_that_cannot_be(void **state)
 	thread_emit_at(&g, &g.thread[0], 3, now - 100000); /* earlier than the previous record */
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	thread_emit_at(&g, &g.thread[0], 3,
-		       now + 500000000); /* in the future, so it is taken for a time in the past */
+		       now + 500000000); /* in the future, so it is treated as a time in the past */
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.clamped, 2);

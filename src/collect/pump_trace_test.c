@@ -76,8 +76,8 @@ static void scene_end(struct scene *s, struct wm_pump_totals *ret)
 }
 
 /*
- * Reads the trace: every record occurs once, in time order, and within a thread in order of its
- * number.
+ * Reads the trace: every record occurs once, in time order, and within a thread in order of
+ * sequence number.
  */
 static uint64_t read_back(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_world_test_kit.h - for tests of this room only: a trace writer that remembers
- * and checks packets instead of writing them, and a clock that tests set. Both replace those of the
- * library; include this file once per test program.
+ * pump_world_test_kit.h - for tests of this room only: a trace writer that remembers and checks
+ * packets instead of writing them, and a clock that tests set. Both replace the library's; include
+ * this file once per test program.
  */
 #ifndef WM_COLLECT_PUMP_WORLD_TEST_KIT_H
 #define WM_COLLECT_PUMP_WORLD_TEST_KIT_H
@@ -37,7 +37,7 @@ struct wm_producer {
 	bool concurrent; /* a later chunk of a thread may be read before an earlier one */
 	uint64_t events, packets, lost_in_packets, last_begin;
 	uint64_t lost[WM_LOST_NR]; /* from wm_writer_lost() */
-	/* Losses of a failed packet that are still to be reported, as in the real writer. */
+	/* Losses of a failed packet that have yet to be reported, as in the real writer. */
 	uint64_t carry;
 	bool hostile; /* the content of packets is not checked */
 	int fail;     /* error with which the next `nr_fail` packets fail */

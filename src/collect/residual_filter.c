@@ -10,14 +10,14 @@
 #include "collect/task_names.h"
 
 #define PROGRAMS_BYTES_MAX ((size_t)64 << 20)
-/* Number of tasks that are remembered; others are read each time. */
+/* Number of tasks remembered; others are read each time. */
 #define TASKS   4096u
 #define KEPT_NS 100000000u
 
 struct task {
 	uint32_t tid, pid; /* tid 0: a free entry, or the idle task */
 	uint64_t asked_ns; /* 0: never */
-	bool told;         /* the values are from a record of the kernel, so /proc is not read */
+	bool told;         /* the values come from a kernel record, so /proc is not read */
 	char comm[sizeof(((struct wm_filter_contexts *)0)->comm)];
 };
 
@@ -110,7 +110,8 @@ int wm_sieve_link(struct wm_sieve *s, const unsigned char *code, size_t bytes,
 /* --- pid and name of a task ------------------------------------------------------------------ */
 
 /*
- * Handles a task that has exited: keeps the last values, or takes the name from the kernel's list.
+ * Handles a task that has exited: takes its name from the kernel's list, if there, else keeps the
+ * last values.
  */
 static void ask_saved(struct wm_sieve *s, struct task *t, uint64_t ns)
 {

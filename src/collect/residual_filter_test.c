@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * residual_filter_test.c - runs filters over records: fields, the task of a record, names from
- * /proc, names that change, and times on both clocks.
+ * residual_filter_test.c - runs filters over records: fields, a record's task, names from /proc,
+ * names that change, and times on both clocks.
  */
 #include "collect/residual_filter_int.h"
 
@@ -56,8 +56,7 @@ static void test_fields(void **state)
 }
 
 /*
- * For a record without pid and name, both come from /proc, and are read again after a tenth of a
- * second.
+ * For a record without pid and name, both come from /proc and are reread after a tenth of a second.
  */
 static void test_tasks(void **state)
 {
@@ -97,7 +96,7 @@ static void test_tasks(void **state)
 	wm_sieve_destroy(s);
 }
 
-/* $time is a time of CLOCK_MONOTONIC, whatever the trace's clock is. */
+/* $time is a CLOCK_MONOTONIC time, whatever the trace's clock is. */
 static void test_times(void **state)
 {
 	struct wm_sieve *s = wm_sieve_create(WM_CLOCK_CYCLES, NULL);

@@ -50,8 +50,8 @@ static void put_schema(struct wm_sample_plan *p, struct wm_text *schema)
 }
 
 /*
- * Creates the class of an event that is not a tracepoint: "sw:cpu-clock" is event cpu-clock of
- * provider sw.
+ * Creates the class of an event that is not a tracepoint: "sw:cpu-clock" is the event cpu-clock
+ * from provider sw.
  */
 static int plain_class(const char *called, const char *schema, struct wm_class **ret,
 		       struct wm_diag *diag)

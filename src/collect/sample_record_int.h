@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_record_int.h - converts a sample of the kernel to a record of a trace: task, address, call
- * chain, registers, stack, and a tracepoint's own fields. A plan is made once for each sampled
- * event. Must not know rings and clocks.
+ * sample_record_int.h - converts a kernel sample to a trace record: task, address, call chain,
+ * registers, stack, and a tracepoint's own fields. A plan is made once for each sampled event. Must
+ * not know about rings and clocks.
  */
 #ifndef WM_COLLECT_SAMPLE_RECORD_INT_H
 #define WM_COLLECT_SAMPLE_RECORD_INT_H
@@ -24,12 +24,12 @@ struct wm_sample_event {
 	size_t filter_bytes;
 };
 
-/* How to read and write the samples of one event. */
+/* How to read and write one event's samples. */
 struct wm_sample_plan {
 	struct wm_perf_shape shape;
 	/* The WM_PERF_SAMPLE_* bits of the parts that become fields. */
 	uint64_t parts;
-	struct wm_kplan *fields;        /* fields of a tracepoint, else NULL */
+	struct wm_kplan *fields;        /* a tracepoint's fields, else NULL */
 	const struct wm_filter *filter; /* owned by the sieve; NULL: no filter */
 };
 
@@ -43,12 +43,12 @@ int wm_sample_plan_make(struct wm_sample_plan *p, const struct wm_sample_event *
 			struct wm_diag *diag);
 void wm_sample_plan_done(struct wm_sample_plan *p);
 
-/* limit for context and payload of one sample */
+/* limit for one sample's context and payload */
 #define WM_SAMPLE_BYTES_MAX (16u * WM_PERF_RECORD_MAX)
 
 /*
- * Writes context and payload of a sample; `record` is the kernel's whole record. Returns the number
- * of bytes, or -EBADMSG. *ret_pid and *ret_tid are the sampled task.
+ * Writes a sample's context and payload; `record` is the whole kernel record. Returns the number of
+ * bytes, or -EBADMSG. *ret_pid and *ret_tid identify the sampled task.
  */
 int64_t wm_sample_put(const struct wm_sample_plan *p, const void *record, size_t bytes,
 		      unsigned char *to, uint32_t *ret_pid, uint32_t *ret_tid);

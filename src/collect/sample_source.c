@@ -22,10 +22,10 @@
 /* Between these, drains only rings that are at least 1/WORTH_PART full. */
 #define WORTH_PART 8
 
-/* The state of one CPU between rounds. The times of records in a stream do not decrease. */
+/* One CPU's state between rounds. The times of records in a stream do not decrease. */
 struct place {
 	uint64_t last_sample, last_task; /* clock values */
-	uint64_t told;                   /* number of losses that the ring reported */
+	uint64_t told;                   /* number of losses that the ring has reported */
 };
 
 struct wm_sample_source {
@@ -47,7 +47,7 @@ struct wm_sample_source {
 	size_t nr_ours;
 	uint64_t all_ns,
 	    /*
-	     * The time when all rings were drained last; the time of wm_sample_source_tell()'s
+	     * all_ns: when all rings were last drained; told: the time of wm_sample_source_tell()'s
 	     * records.
 	     */
 	    told;
@@ -199,8 +199,8 @@ struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s)
 /* --- records -------------------------------------------------------------------------- */
 
 /*
- * Returns a time that is not before *last: an interrupt may write its record between the moment
- * when another record got its time and the moment when it is written.
+ * Returns a time that is not before *last: an interrupt may write its record after another record
+ * got its time and before that record is written.
  */
 static uint64_t no_earlier(uint64_t clock, uint64_t *last)
 {
@@ -274,7 +274,7 @@ static void sample_source_add_sample(struct wm_sample_source *s, struct place *p
 	wm_task_names_meet(s->names, tid, clock);
 }
 
-/* Records losses; they happened between the last sample and the kernel's report. */
+/* Records losses, which happened between the last sample and the kernel's report. */
 static void sample_source_note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost,
 				    uint64_t until)
 {
@@ -287,7 +287,7 @@ static void sample_source_note_loss(struct wm_sample_source *s, struct place *p,
 				    "full", lost);
 }
 
-/* Passes the names of tasks on, for the filters. */
+/* Passes task names on to the filters. */
 static void tell_sieve(struct wm_sieve *s, const struct wm_perf_record *r)
 {
 	if (r->header.type == WM_PERF_COMM)
@@ -329,7 +329,7 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 	s->totals.more[WM_SAMPLE_MORE_THROTTLED] += r.header.type == WM_PERF_THROTTLE;
 	if (r.header.type == WM_PERF_SWITCH_CPU_WIDE)
 		r.header.type = WM_PERF_SWITCH;
-	/* The sample of sched_switch has the other direction, and the idle thread does not wait. */
+	/* sched_switch samples cover switches out, and the idle thread does not wait. */
 	if (r.header.type == WM_PERF_SWITCH &&
 	    (r.header.misc & WM_PERF_MISC_SWITCH_OUT || !r.id.tid))
 		return;
@@ -364,8 +364,8 @@ static void sample_source_drain(struct wm_sample_source *s, size_t place)
 	size_t bytes;
 
 	/*
-	 * Records of wm_sample_source_tell() may be in the packet, whose times are after those of
-	 * this ring.
+	 * The packet may hold records from wm_sample_source_tell(), whose times are later than this
+	 * ring's.
 	 */
 	(void)wm_cpu_packet_flush(&s->tasks);
 	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
@@ -381,7 +381,7 @@ static void sample_source_drain(struct wm_sample_source *s, size_t place)
 }
 
 /*
- * Takes a pair of clock readings first, so that the times in the rings are between two pairs, not
+ * Takes a pair of clock readings first, so that the times in the rings lie between two pairs, not
  * after the last.
  */
 static bool fit_clock(struct wm_sample_source *s)
@@ -439,7 +439,7 @@ int wm_sample_source_seal(struct wm_sample_source *s)
 	return drain_rings(s, true);
 }
 
-/* Reports the last losses, after which no record followed that would report them. */
+/* Reports the last losses, which no later record would report. */
 static void tell_last_losses(struct wm_sample_source *s, size_t place)
 {
 	struct place *p = &s->places[place];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_source.h - drains a sampler's rings into a trace: samples to one stream,
- * records of tasks to another. The kernel's times are converted to the trace's clock.
+ * sample_source.h - drains a sampler's rings into a trace: samples to one stream, task records to
+ * another. The kernel's times are converted to the trace's clock.
  *
  * A source is made in two steps: the events are declared when the trace begins; the sampler is
- * attached when it is known which tasks are sampled. Runs in the pump's thread; must not know
+ * attached once it is known which tasks are sampled. Runs in the pump's thread; must not know about
  * sessions.
  */
 #ifndef WM_COLLECT_SAMPLE_SOURCE_H
@@ -39,7 +39,7 @@ int wm_sample_clockid(enum wm_clock_kind kind);
 bool wm_sample_has_switches(const struct wm_sample_event *events, size_t nr);
 
 /*
- * `clock` is that of the trace; its owner and each round add pairs to it. `events` and `clock` must
+ * `clock` is the trace's; its owner and each round add pairs to it. `events` and `clock` must
  * outlive the source.
  */
 int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
@@ -54,21 +54,21 @@ void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*
- * Writes one record about a task's state before the sampler was attached. All records get the time
- * of the first call. The caller writes all of them before the first round.
+ * Writes one record about a task's state before the sampler was attached. All these records get the
+ * time of the first call. The caller writes all of them before the first round.
  */
 void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r);
 
 /*
- * Drains rings that are an eighth full, and all rings once a second. Returns the number of packets
- * written.
+ * Drains rings that are at least an eighth full, and all rings once a second. Returns the number of
+ * packets written.
  */
 int wm_sample_source_round(struct wm_sample_source *s);
 int wm_sample_source_seal(struct wm_sample_source *s); /* drains all rings now */
-/* To be called after wm_sampler_stop(): drains the rest. */
+/* Call it after wm_sampler_stop(): drains the rest. */
 int wm_sample_source_finish(struct wm_sample_source *s);
 
-/* `events` counts samples; records of tasks count only as packets and bytes. */
+/* `events` counts samples; task records count only as packets and bytes. */
 void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_source_totals *ret);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.c - reads the buffers of a flight recorder while the program continues.
+ * snapshot.c - reads a flight recorder's buffers while the program continues.
  *
- * FULL chunks are pinned, oldest first, because the program reuses them in that
- * order; a chunk that the program reused first counts as overwritten. The committed
- * part of an OWNED chunk is copied, and the copy is dropped when the chunk has another
- * generation afterwards. So all records of a part are of one generation, and nothing is consumed.
+ * FULL chunks are pinned, oldest first, because the program reuses them in that order; a chunk that
+ * the program reuses first counts as overwritten. The committed part of an OWNED chunk is copied,
+ * and the copy is dropped if the chunk has another generation afterwards. So all records in a part
+ * are from one generation, and nothing is consumed.
  */
 #include "collect/pool_source_int.h"
 
@@ -28,9 +28,8 @@ struct candidates {
 };
 
 /*
- * Credits records of a chunk that has another generation than the one read before, so it was
- * reused: the records that were written earlier are in the trace, although the pool counts them as
- * overwritten.
+ * Credits records of a chunk whose generation differs from the one read before, so it was reused:
+ * the records written earlier are in the trace, although the pool counts them as overwritten.
  */
 static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 {
@@ -100,8 +99,8 @@ copy_words(uint64_t *to, const volatile uint64_t *from, size_t bytes)
 }
 
 /*
- * Collects an OWNED chunk. Meanwhile it may have become FULL or have a new owner. wm_source_fresh()
- * and wm_pool_still() ensure that a copy that is kept has the generation of `c`.
+ * Collects an OWNED chunk. Meanwhile it may become FULL or get a new owner. wm_source_fresh() and
+ * wm_pool_still() ensure that a copy that is kept has the generation of `c`.
  */
 static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool guest,
 		      struct wm_parts *l)

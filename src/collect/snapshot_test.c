@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * snapshot_test.c - flight recorders: tests the contents of a first and a second snapshot, and
- * snapshots while threads overwrite the buffers at full speed.
+ * snapshots taken while threads overwrite the buffers at full speed.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -72,7 +72,7 @@ static void test_guest_gets_all(void **state)
 	assert_int_equal(t.events, 0);
 	assert_int_equal(own.events, 0);
 	assert_int_equal(wm_pump_finish(pump, s, NULL),
-			 0); /* finishing writes all of it, too, to the producer of the source */
+			 0); /* finishing also writes all of it, to the source's producer */
 	assert_int_equal(own.events, guest.events);
 	assert_int_equal(own.lost[WM_LOST_OVERWRITTEN], guest.lost[WM_LOST_OVERWRITTEN]);
 	wm_pump_destroy(pump);
@@ -126,8 +126,8 @@ static void *emit_fast(void *data)
 }
 
 /*
- * Checks every packet record by record: it has one thread and one chunk, and no record in between
- * is missing.
+ * Checks every packet record by record: it comes from one thread and one chunk, and no record in
+ * between is missing.
  */
 static void at_full_speed(uint32_t nr_big)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - the interface of the pump's sources: the kernel's events, samples,
- * counters of /proc. Only the pools of programs (pump.h) do not use it.
+ * source.h - the interface of the pump's sources: kernel events, samples, /proc counters. Only
+ * program pools (pump.h) do not use it.
  *
- * A source is one file with one const struct wm_source_ops, and one line in the
- * table of sources (control/pump/sources.h). The command calls takes() and want() for each name
- * that a user gave; want() creates the source's options, which the pump inherits. The pump calls
- * the other functions from its one thread, in this order:
+ * A source is one file with one const struct wm_source_ops, and one line in the table of sources
+ * (control/pump/sources.h). The command calls takes() and want() for each name that a user gave;
+ * want() creates the source's options, which the pump inherits. The pump calls the other functions
+ * from its one thread, in this order:
  *
  *   create   when the trace begins, or later when the source's events are added
- *   follow   when the recorded command is about to start; round: again and again
+ *   follow   when the recorded command is about to start; round: repeatedly
  *   stop     the recording ends: from now on the source takes no new events
  *   finish   writes everything that is left; totals are exact from now on
  *   destroy
@@ -37,14 +37,14 @@ struct wm_source_totals {
 	uint64_t events, packets, bytes; /* written events and packets; bytes of their payload */
 	/*
 	 * Lost events by cause. WM_LOST_DISK: the event was read from the source but could not be
-	 * written, see error.
+	 * written; see error.
 	 */
 	uint64_t lost[WM_LOST_NR];
 	uint64_t filtered;     /* records that did not pass their event's filter */
-	uint64_t torn;         /* records, or files of /proc, that do not match their description */
+	uint64_t torn;         /* records, or /proc files, that do not match their description */
 	uint64_t buffer_bytes; /* current total size of all rings */
 	int error;             /* -errno of the last write that failed; 0: none failed */
-	/* Counters specific to a source, by an enum in its header. */
+	/* Counters specific to a source, indexed by an enum in its header. */
 	uint64_t more[WM_SOURCE_MORE_MAX];
 };
 
@@ -58,26 +58,29 @@ struct wm_source_wanted {
 	bool sampled;                    /* requested with a rate or a call chain, as for samples */
 };
 
-/* Objects of the pump, which a source may use until destroy(). */
+/* Objects in the pump that a source may use until destroy(). */
 struct wm_source_host {
 	struct wm_trace_writer *writer;
-	struct wm_calibrate *clock; /* the clock of the trace */
+	struct wm_calibrate *clock; /* the trace's clock */
 	struct wm_loop *loop;
 	bool all; /* record every process; else see follow() */
 	const pid_t *pids;
 	size_t nr_pids;
 	pid_t ours[2];         /* the pump and its parent; they are not recorded */
-	struct wm_words words; /* prints a message for the user immediately */
-	/* Whether the reader of a live trace is late: the source writes nothing until it is not. */
+	struct wm_words words; /* prints a message to the user immediately */
+	/*
+	 * Whether the reader of a live trace is behind: the source writes nothing until it has
+	 * caught up.
+	 */
 	bool (*is_full)(const void *data);
 	void *data; /* belongs to the pump, for its own sources */
 };
 
-/* The result of a source, for the summary at the end of a recording. */
+/* A source's result, for the summary at the end of a recording. */
 struct wm_source_result {
 	const void *options; /* NULL when events were added during the recording */
 	const struct wm_source_totals *totals;
-	const char *folder; /* folder of the trace */
+	const char *folder; /* the trace's folder */
 	bool quiet;         /* only errors */
 };
 
@@ -92,23 +95,23 @@ struct wm_source_ops {
 	const char *label;
 
 	/*
-	 * Optional. Whether a name denotes events of this source. `def` is the first event with
+	 * Optional. Whether a name denotes events from this source. `def` is the first event with
 	 * that name in the kernel's namespace, or NULL.
 	 */
 	bool (*takes)(const char *name, const struct wm_event_def *def);
 	/*
-	 * Set if takes is. Adds events to *options, which it creates when NULL. Returns their
-	 * number or -errno.
+	 * Set if takes is. Adds events to *options, which it creates if NULL. Returns the number of
+	 * events or -errno.
 	 */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
 	/* Frees the options; set if `want` is. */
 	void (*forget)(void *options);
 	/*
-	 * Optional. Whether a user asked for events of this source. If NULL, the source is asked
-	 * for when it has options.
+	 * Optional. Whether a user asked for events from this source. If NULL, having options means
+	 * that the user did.
 	 */
 	bool (*is_asked)(const void *options);
-	/* Optional. At the end, in the command: prints sentences for the user. */
+	/* Optional. Called in the command at the end: prints sentences for the user. */
 	void (*explain)(const struct wm_source_result *r, const struct wm_words *words);
 	/*
 	 * Optional. Returns the number of descriptors that the pump must inherit, in a malloc'ed
@@ -116,8 +119,8 @@ struct wm_source_ops {
 	 */
 	int (*fds)(const void *options, int **ret);
 	/*
-	 * Optional. In the command after the fork: closes copies of descriptors that would keep
-	 * rings alive.
+	 * Optional. Called in the command after the fork: closes copies of descriptors that would
+	 * keep rings alive.
 	 */
 	void (*forked)(void *options);
 
@@ -130,8 +133,8 @@ struct wm_source_ops {
 	/* Optional. Starts recording this process and its future children. */
 	int (*follow)(void *source, pid_t pid);
 	/*
-	 * Returns the number of packets written; above 0, another round should follow soon. Errors
-	 * are in the totals.
+	 * Returns the number of packets written; if above 0, another round should follow soon.
+	 * Errors are in the totals.
 	 */
 	int (*round)(void *source, enum wm_source_round what);
 	void (*stop)(void *source);

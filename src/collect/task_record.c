@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_record.c - the table of the records that are kept, with their fields and the offsets of the
- * fields.
+ * task_record.c - the table of the records that are kept, with their fields and the fields'
+ * offsets.
  */
 #include "collect/task_record_int.h"
 
@@ -14,7 +14,7 @@
 #define AT(f)      offsetof(struct wm_perf_record, f)
 #define FIELDS_MAX 10
 
-/* Special values of `width`. TEXT: a string; ID: the build-id of a mapping. */
+/* Special values for `width`. TEXT: a string; ID: a mapping's build-id. */
 enum { TEXT = 0, ID = 255 };
 
 static const struct kept {
