@@ -94,7 +94,7 @@ complete -c waymark -n '__fish_seen_subcommand_from record' -s h -l help -d 'lis
 complete -c waymark -n '__fish_seen_subcommand_from record' -a '(__fish_complete_command)'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -s i -l input -x -a '(__fish_complete_path)' -d 'read this trace, too'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l clock-force-correlate -d 'merge traces whose clocks count from unrelated origins, as if they...'
-complete -c waymark -n '__fish_seen_subcommand_from print script' -l format -x -a 'waymark babeltrace perf json jsonl csv details' -d 'output format'
+complete -c waymark -n '__fish_seen_subcommand_from print script' -l format -x -a 'waymark babeltrace perf json jsonl csv details babeltrace-2.1' -d 'output format'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l json -d 'print one JSON object with an array of events'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l jsonl -d 'print one JSON object per line'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l fields -x -d 'print only these fields and contexts'

@@ -9,10 +9,11 @@
 #include "view/shape.h"
 
 /*
- * The output of babeltrace2, byte for byte; as there, control characters in strings are not
- * escaped.
+ * The output of babeltrace2 2.0.4 and 2.1, byte for byte; as there, control characters in strings
+ * are not escaped. The bare styles have no names of members.
  */
 extern const struct wm_style wm_style_babeltrace, wm_style_babeltrace_bare;
+extern const struct wm_style wm_style_babeltrace_21, wm_style_babeltrace_21_bare;
 
 /* waymark's style: { rows = 3, what = "x" }. Control characters are escaped. */
 extern const struct wm_style wm_style_people;

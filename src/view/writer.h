@@ -5,7 +5,7 @@
  * thread writes to its own wm_view_page.
  *
  *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
- *   babeltrace  babeltrace2 2.0.4's text
+ *   babeltrace  babeltrace2 2.0.4's text; BABELTRACE_21: that of 2.1
  *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
  *   json        one object with an array of events; jsonl: an object a line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
@@ -30,6 +30,7 @@ enum wm_view_format {
 	WM_VIEW_JSONL,
 	WM_VIEW_CSV,
 	WM_VIEW_DETAILS,
+	WM_VIEW_BABELTRACE_21,
 	WM_VIEW_NR_FORMATS
 };
 

@@ -54,6 +54,9 @@ static int cmd_print_run(void *values, int nr_args, char **args)
 		return status;
 	if (v->json || v->jsonl)
 		v->format = v->json ? WM_VIEW_JSON : WM_VIEW_JSONL;
+	v->babeltrace_21 = v->format == WM_VIEW_BABELTRACE_21;
+	if (v->babeltrace_21)
+		v->format = WM_VIEW_BABELTRACE;
 	return wm_print_run(v);
 }
 
@@ -64,7 +67,7 @@ static const struct wm_option options[] = {
     WM_ASKED_CORRELATE(struct wm_print_values, asked),
     {.name = "format",
      .argument = "FORMAT",
-     .choices = "waymark|babeltrace|perf|json|jsonl|csv|details",
+     .choices = "waymark|babeltrace|perf|json|jsonl|csv|details|babeltrace-2.1",
      .initial = "waymark",
      .help = "output format",
      TO(CHOICE, format)},

@@ -10,7 +10,8 @@ struct wm_print_values {
 	bool json, jsonl, all, follow;
 	bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta, intersection;
 	const char *clock_offset, *names, *head;
-	int format; /* enum wm_view_format */
+	int format;         /* enum wm_view_format */
+	bool babeltrace_21; /* with the format babeltrace: that of version 2.1 */
 	bool no_symbols;
 	const char *fields, *columns, *symfs;
 	int64_t limit, tail, threads;

@@ -300,7 +300,8 @@ int wm_print_run(struct wm_print_values *v)
 	struct printing p = {.v = v, .builds = wm_asked_builds()};
 	int status = split_fields(&p);
 
-	p.options.format = (enum wm_view_format)v->format;
+	p.options.format =
+	    v->babeltrace_21 ? WM_VIEW_BABELTRACE_21 : (enum wm_view_format)v->format;
 	if (!status)
 		status = wm_print_line_options(v, &p.options);
 	v->asked.select.hidden = v->all;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * style_babeltrace.c - values as babeltrace2 2.0.4 prints them. Its rules, as
+ * style_babeltrace.c - values as babeltrace2 2.0.4 and 2.1 print them. Their rules, as
  * observed: hexadecimal digits are capitals; a negative number in a base other
  * than ten is truncated to whole digits of its size (16: nibbles, 8: three
  * bits, 2: its bits); binary shows all bits; floats have six digits; all labels
- * of a value are listed; in strings, backslash, both quotes and '?' get a
- * backslash.
+ * of a value are listed, by 2.1 in braces when there are several; in strings,
+ * backslash, both quotes and '?' get a backslash.
  */
 #include "view/style.h"
 
@@ -169,13 +169,12 @@ static bool babeltrace_any_label(const struct wm_type *t, uint32_t k, const stru
 	return true;
 }
 
-static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const struct wm_shape *s,
-						    const struct wm_item *i)
+/* Writes the labels of a value; returns their number. */
+static uint32_t babeltrace_put_labels(struct wm_pen *p, const struct wm_type *t,
+				      const struct wm_item *i)
 {
-	const struct wm_type *t = s->type;
 	uint32_t nr = 0;
 
-	WM_PEN_PUT(p, "( ");
 	for (uint32_t k = 0; k < t->nr_labels; k++) {
 		if (t->labels[k].follows || !babeltrace_any_label(t, k, i))
 			continue;
@@ -185,11 +184,58 @@ static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const stru
 		babeltrace_quoted(p, t->labels[k].name, (uint32_t)strlen(t->labels[k].name));
 	}
 	wm_pen_need(p, 128);
-	if (!nr)
-		WM_PEN_PUT(p, "<unknown>");
+	return nr;
+}
+
+static const struct wm_item *babeltrace_end_enumeration(struct wm_pen *p, const struct wm_shape *s,
+							const struct wm_item *i)
+{
 	WM_PEN_PUT(p, " : container = ");
-	(void)babeltrace_number(t)(p, s, i);
+	(void)babeltrace_number(s->type)(p, s, i);
 	WM_PEN_PUT(p, " )");
+	return i + 1;
+}
+
+static const struct wm_item *babeltrace_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						    const struct wm_item *i)
+{
+	WM_PEN_PUT(p, "( ");
+	if (!babeltrace_put_labels(p, s->type, i))
+		WM_PEN_PUT(p, "<unknown>");
+	return babeltrace_end_enumeration(p, s, i);
+}
+
+/* Returns whether the value has at least `least` labels. */
+static bool babeltrace_has_labels(const struct wm_type *t, const struct wm_item *i, uint32_t least)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t k = 0; k < t->nr_labels && nr < least; k++)
+		nr += !t->labels[k].follows && babeltrace_any_label(t, k, i);
+	return nr == least;
+}
+
+static const struct wm_item *babeltrace_21_enumeration(struct wm_pen *p, const struct wm_shape *s,
+						       const struct wm_item *i)
+{
+	if (!babeltrace_has_labels(s->type, i, 2))
+		return babeltrace_enumeration(p, s, i);
+	WM_PEN_PUT(p, "( { ");
+	(void)babeltrace_put_labels(p, s->type, i);
+	WM_PEN_PUT(p, " }");
+	return babeltrace_end_enumeration(p, s, i);
+}
+
+/* Writes a bit map of CTF 2, which only babeltrace2 2.1 reads. */
+static const struct wm_item *babeltrace_flags(struct wm_pen *p, const struct wm_shape *s,
+					      const struct wm_item *i)
+{
+	(void)babeltrace_number(s->type)(p, s, i);
+	if (!babeltrace_has_labels(s->type, i, 1))
+		return i + 1;
+	WM_PEN_PUT(p, " { ");
+	(void)babeltrace_put_labels(p, s->type, i);
+	WM_PEN_PUT(p, " }");
 	return i + 1;
 }
 
@@ -202,50 +248,35 @@ static wm_shape_write *babeltrace_leaf(const struct wm_type *t)
 	    [WM_TYPE_BYTES] = babeltrace_bytes,
 	};
 
-	if (t->is_enum || t->is_flags)
+	if (t->is_flags)
+		return babeltrace_flags;
+	if (t->is_enum)
 		return babeltrace_enumeration;
 	if (t->is_bare)
 		return t->kind == WM_TYPE_BYTES ? bare_bytes : wm_style_u64;
 	return others[t->kind] ? others[t->kind] : babeltrace_number(t);
 }
 
-const struct wm_style wm_style_babeltrace = {
-    .open = "{",
-    .next = ", ",
-    .after = " = ",
-    .close = " }",
-    .list_open = "[",
-    .list_first = " ",
-    .list_next = ", ",
-    .list_close = " ]",
-    .list_numbers = true,
-    .choice_open = "{ ",
-    .choice_close = " }",
-    .some_open = "{ ",
-    .some_close = " }",
-    .none = "<none>",
-    .name = wm_text_str,
-    .leaf = babeltrace_leaf,
-};
+static wm_shape_write *babeltrace_21_leaf(const struct wm_type *t)
+{
+	return t->is_enum && !t->is_flags ? babeltrace_21_enumeration : babeltrace_leaf(t);
+}
 
 static void no_name(struct wm_text *t, const char *name)
 {
 }
 
-const struct wm_style wm_style_babeltrace_bare = {
-    .open = "{",
-    .next = ", ",
-    .after = "",
-    .close = " }",
-    .list_open = "[",
-    .list_first = " ",
-    .list_next = ", ",
-    .list_close = " ]",
-    .choice_open = "{ ",
-    .choice_close = " }",
-    .some_open = "{ ",
-    .some_close = " }",
-    .none = "<none>",
-    .name = no_name,
-    .leaf = babeltrace_leaf,
-};
+/* The punctuation of all styles of babeltrace2. */
+#define BABELTRACE                                                                                 \
+	.open = "{", .next = ", ", .close = " }", .list_open = "[", .list_first = " ",             \
+	.list_next = ", ", .list_close = " ]", .choice_open = "{ ", .choice_close = " }",          \
+	.some_open = "{ ", .some_close = " }", .none = "<none>"
+
+#define NAMES    .after = " = ", .list_numbers = true, .name = wm_text_str
+#define NO_NAMES .after = "", .name = no_name
+
+const struct wm_style wm_style_babeltrace = {BABELTRACE, NAMES, .leaf = babeltrace_leaf};
+const struct wm_style wm_style_babeltrace_bare = {BABELTRACE, NO_NAMES, .leaf = babeltrace_leaf};
+const struct wm_style wm_style_babeltrace_21 = {BABELTRACE, NAMES, .leaf = babeltrace_21_leaf};
+const struct wm_style wm_style_babeltrace_21_bare = {BABELTRACE, NO_NAMES,
+						     .leaf = babeltrace_21_leaf};

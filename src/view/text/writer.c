@@ -27,6 +27,7 @@ static const struct {
     [WM_VIEW_JSONL] = {&wm_style_json, wm_view_write_jsonl},
     [WM_VIEW_CSV] = {&wm_style_json, wm_view_write_csv},
     [WM_VIEW_DETAILS] = {&wm_style_people, wm_view_write_details},
+    [WM_VIEW_BABELTRACE_21] = {&wm_style_babeltrace_21, wm_view_write_babeltrace},
 };
 
 /* --- preparation ---------------------------------------------------------------------- */
@@ -389,12 +390,15 @@ static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_tr
 struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
 			       const struct wm_view_options *options)
 {
+	bool is_21 = options->format == WM_VIEW_BABELTRACE_21;
 	struct wm_view *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		return NULL;
 	v->options = *options;
-	if (!v->options.has_names || options->format != WM_VIEW_BABELTRACE)
+	if (is_21) /* differs only in its styles */
+		v->options.format = WM_VIEW_BABELTRACE;
+	if (!v->options.has_names || v->options.format != WM_VIEW_BABELTRACE)
 		v->options.names = WM_VIEW_NAMES_DEFAULT;
 	v->has_other_moment =
 	    v->options.time || v->options.no_delta || v->options.names & WM_VIEW_NAMES_HEADER;
@@ -402,7 +406,8 @@ struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_trace
 		v->options.head = WM_VIEW_HEAD_DEFAULT;
 	wm_arena_init(&v->arena, ARENA_MAX);
 	wm_shapes_init(&v->shapes, &v->arena, formats[options->format].style);
-	wm_shapes_init(&v->bare, &v->arena, &wm_style_babeltrace_bare);
+	wm_shapes_init(&v->bare, &v->arena,
+		       is_21 ? &wm_style_babeltrace_21_bare : &wm_style_babeltrace_bare);
 	wm_shapes_init(&v->forms, &v->arena, &wm_style_people);
 	v->nr_traces = nr_traces;
 	v->traces = wm_arena_array(&v->arena, nr_traces + 1, sizeof(*v->traces));

@@ -249,6 +249,39 @@ static void test_babeltrace_numbers(void **unused)
 	done(&w);
 }
 
+/* Version 2.1 writes several labels in braces; only it reads bit maps. */
+static void test_babeltrace_labels(void **unused)
+{
+	static const struct wm_type_label flag_labels[] = {{"LOW", 0, 3}, {"HIGH", 6, 7}};
+	static const struct wm_type flags = {.kind = WM_TYPE_UNSIGNED,
+					     .bits = 8,
+					     .look = WM_LOOK_HEX,
+					     .is_flags = true,
+					     .labels = flag_labels,
+					     .nr_labels = NR(flag_labels)};
+	struct world w;
+
+	setup(&w);
+	field(&w, WM_PART_FIELDS, "a", &color)->u = 0;
+	field(&w, WM_PART_FIELDS, "b", &color)->u = 1;
+	field(&w, WM_PART_FIELDS, "c", &color)->u = 9;
+	field(&w, WM_PART_FIELDS, "d", &flags)->u = 0x42;
+	field(&w, WM_PART_FIELDS, "e", &flags)->u = 0x81;
+	field(&w, WM_PART_FIELDS, "f", &flags)->u = 0x20;
+	w.event.ns = WM_TIME_NONE;
+	expect(&w, WM_VIEW_BABELTRACE, 1,
+	       "app:query: { a = ( \"RED\", \"WARM\" : container = 0 ), b = ( \"WARM\" : container "
+	       "= 1 ), c = ( <unknown> : container = 9 ), d = 0x42 { \"LOW\", \"HIGH\" }, e = 0x81 "
+	       "{ \"LOW\", \"HIGH\" }, f = 0x20 }\n");
+	w.event.ns = WM_TIME_NONE;
+	expect(
+	    &w, WM_VIEW_BABELTRACE_21, 1,
+	    "app:query: { a = ( { \"RED\", \"WARM\" } : container = 0 ), b = ( \"WARM\" : "
+	    "container = 1 ), c = ( <unknown> : container = 9 ), d = 0x42 { \"LOW\", \"HIGH\" }, "
+	    "e = 0x81 { \"LOW\", \"HIGH\" }, f = 0x20 }\n");
+	done(&w);
+}
+
 /* Times before the origin, a clock with other ticks, the words before the name. */
 static void test_babeltrace_heads(void **unused)
 {
@@ -782,6 +815,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_babeltrace),
 	    cmocka_unit_test(test_babeltrace_numbers),
+	    cmocka_unit_test(test_babeltrace_labels),
 	    cmocka_unit_test(test_babeltrace_heads),
 	    cmocka_unit_test(test_waymark),
 	    cmocka_unit_test(test_own),
