@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_filter.h - filters of counted events, in the kernel's filter language.
- * Counting happens in the kernel, so a filter that the kernel cannot evaluate
- * as waymark does cannot be used.
+ * count_filter.h - filters for counted events, in the kernel's filter language. Counting happens in
+ * the kernel, so a filter that the kernel cannot evaluate as waymark does cannot be used.
  */
 #ifndef WM_KERNEL_COUNT_FILTER_H
 #define WM_KERNEL_COUNT_FILTER_H
@@ -24,9 +23,9 @@ void wm_count_filters_done(struct wm_count_filters *f);
 
 /*
  * Sets the filter of each event from index `before` on: all conditions in `texts` (NULL entries:
- * none). Events that a wildcard matched (`wild`) and that lack a field are removed from the list,
- * and counted. 0, or with a sentence and the column in a filter: -ENOENT: an event lacks a field;
- * -EINVAL...
+ * none). Events that a wildcard matched (`wild`) but that lack a field are removed from the list
+ * and counted. Returns 0, or an error with a message and the column in a filter: -ENOENT if an
+ * event lacks a field; -EINVAL...
  */
 int wm_count_filters_add(struct wm_count_filters *f, const struct wm_event_space *space,
 			 const char *const *texts, size_t nr_texts, bool wild, size_t before,

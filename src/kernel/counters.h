@@ -2,8 +2,8 @@
 /*
  * counters.h - counts many events at once: every event on every requested thread and CPU, all read
  * together, with sums by event, thread or CPU. An event that cannot be counted does not stop the
- * others: it keeps the reason. Counts are exact; a counter that had to share the hardware reports
- * how long it ran. Not thread safe.
+ * others: it records the reason. Counts are exact; a counter that had to share the hardware reports
+ * how long it ran. Not thread-safe.
  */
 #ifndef WM_KERNEL_COUNTERS_H
 #define WM_KERNEL_COUNTERS_H
@@ -19,13 +19,13 @@
 #include "kernel/tracefs.h"
 
 struct wm_counters_plan {
-	/* Without implied ones, such as the exit of a system call. */
+	/* Without implied events, such as a system call's exit. */
 	const struct wm_event_defs *defs;
-	/* Needed for probes that are inherited; NULL: not available. */
+	/* Needed for inherited probes; NULL: not available. */
 	const struct wm_tracefs *tracefs;
 	/* One per def, in the kernel's filter language; NULL entries: no filter. */
 	const char *const *filters;
-	const pid_t *tids; /* empty: every task of the machine; then `cpus` must not be empty */
+	const pid_t *tids; /* empty: every task on the machine; then `cpus` must not be empty */
 	size_t nr_tids;
 	const int *cpus; /* empty: all CPUs the threads run on */
 	size_t nr_cpus;
@@ -38,7 +38,7 @@ struct wm_counters_event {
 	const struct wm_event_def *def; /* the first def with that name */
 	bool user_only; /* counting in the kernel was not permitted, so only user mode is counted */
 	uint32_t nr_open;
-	int err; /* below 0: the event is not counted at all, for the reason in `why` */
+	int err; /* negative: the event is not counted at all, for the reason in `why` */
 	struct wm_diag why;
 };
 
@@ -54,15 +54,15 @@ const struct wm_counters_event *wm_counters_event(const struct wm_counters *c, s
 void wm_counters_enable(struct wm_counters *c);
 void wm_counters_disable(struct wm_counters *c);
 
-/* Reads all counters; the functions below use the last two readings. 0 or -errno. */
+/* Reads all counters; the functions below use the last two readings. Returns 0 or -errno. */
 int wm_counters_read(struct wm_counters *c);
 
 #define WM_COUNTERS_ALL SIZE_MAX
 
 /*
- * The sum of an event over all threads and CPUs of the plan, or over one of them, given by index.
- * With `since`, the difference between the last two readings. Each counter is scaled before it is
- * added; `nr` is the number of counters.
+ * An event's sum over all threads and CPUs of the plan, or over one of them, given by index. With
+ * `since`, the difference between the last two readings. Each counter is scaled before it is added;
+ * `nr` is the number of counters.
  */
 struct wm_counters_sum {
 	struct wm_perf_count count; /* the unscaled value */
@@ -73,11 +73,11 @@ struct wm_counters_sum {
 void wm_counters_sum(const struct wm_counters *c, size_t event, size_t tid, size_t cpu, bool since,
 		     struct wm_counters_sum *ret);
 
-/* The CPUs that are online now, ascending; free() them. 0 or -errno. */
+/* The CPUs now online, ascending; free() them. Returns 0 or -errno. */
 int wm_cpus_online(int **ret_cpus, size_t *ret_nr);
-/* Parses "0-3,8". -EINVAL when the text is not such a list. */
+/* Parses "0-3,8". Returns -EINVAL if the text is not such a list. */
 int wm_cpus_parse(const char *text, int **ret_cpus, size_t *ret_nr);
-/* The threads of a process; free() them. -ESRCH: no such process. */
+/* The threads of a process; free() them. Returns -ESRCH if there is no such process. */
 int wm_threads_of(pid_t pid, pid_t **ret_tids, size_t *ret_nr);
 
 #endif

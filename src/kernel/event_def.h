@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_def.h - one event that the kernel can count or record, of any family:
- * its name for users, and its perf_event_open(2) attributes. event_name.h creates them from names,
- * event_space.h lists them.
+ * event_def.h - one event that the kernel can count or record, of any family: its name for users,
+ * and its perf_event_open(2) attributes. event_name.h creates defs from names, event_space.h lists
+ * them.
  */
 #ifndef WM_KERNEL_EVENT_DEF_H
 #define WM_KERNEL_EVENT_DEF_H
@@ -16,7 +16,7 @@
 #include "kdata/proc_text.h"
 
 enum wm_event_family {
-	WM_FAMILY_TRACEPOINT, /* sched:sched_switch, and also dynamic probes of other tools */
+	WM_FAMILY_TRACEPOINT, /* sched:sched_switch, and also other tools' dynamic probes */
 	WM_FAMILY_SYSCALL,    /* syscall:openat; each system call has two tracepoints */
 	WM_FAMILY_SOFTWARE,   /* sw:page-faults */
 	WM_FAMILY_HARDWARE,   /* cpu:cycles, caches, raw event numbers */
@@ -27,8 +27,8 @@ enum wm_event_family {
 	WM_FAMILY_URETPROBE,
 	WM_FAMILY_KPROBE, /* kprobe:function */
 	WM_FAMILY_KRETPROBE,
-	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the name of the event */
-	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf events; see `proc` */
+	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the event's name */
+	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf; see `proc` */
 	WM_FAMILY_NR,
 };
 
@@ -37,18 +37,18 @@ const char *wm_event_family_name(enum wm_event_family family);
 
 enum wm_event_phase {
 	WM_PHASE_NONE,
-	WM_PHASE_ENTER, /* the entry of a system call */
+	WM_PHASE_ENTER, /* a system call's entry */
 	WM_PHASE_EXIT,
 };
 
-/* The strings of a def belong to the list that contains the def. */
+/* A def's strings belong to the list that contains the def. */
 struct wm_event_def {
 	enum wm_event_family family;
-	/* The canonical name, such as "syscall:openat"; several places may have the same. */
+	/* The canonical name, such as "syscall:openat"; several places may share it. */
 	const char *name;
 	bool one_of_many; /* a wildcard matched this event and others */
 
-	/* For perf_event_open(2); wm_event_def_attr() fills an attr from them. */
+	/* For perf_event_open(2); wm_event_def_attr() copies these to an attr. */
 	uint32_t type;
 	uint64_t config, config1, config2;
 	uint64_t address;       /* breakpoints */
@@ -60,29 +60,29 @@ struct wm_event_def {
 	/* For tracepoints and system calls: folder and name in tracefs. */
 	const char *system, *event;
 	enum wm_event_phase phase;
-	bool implied; /* the other phase of a system call, added when the user gave no phase */
+	bool implied; /* a system call's other phase, added when the user gave none */
 
-	/* For probes: a file and a place in it, or a function of the kernel. */
+	/* For probes: a file and a place in it, or a kernel function. */
 	const char *path;
 	uint64_t offset;           /* offset in the file, or from the function */
 	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore */
-	const char *symbol;        /* name of the function, if known */
-	bool by_line;              /* named by a line of source, not by a function or an address */
-	const char *operands;      /* operands of a USDT probe; "": none */
-	bool more;                 /* this is another place of the previous event in the list */
-	const char *label;         /* name of the event in a trace, "PROGRAM:function" */
-	const char *arguments;     /* the values fetched at the place (probe_args.h); NULL: none */
-	const char *recast;        /* those whose type the kernel does not have (probe_args.h) */
-	/* A sentence about arguments that the kernel cannot fetch; NULL: none. */
+	const char *symbol;        /* the function's name, if known */
+	bool by_line;              /* given as a source line, not as a function or an address */
+	const char *operands;      /* a USDT probe's operands; "": none */
+	bool more;                 /* this is another place for the previous event in the list */
+	const char *label;         /* the event's name in a trace, "PROGRAM:function" */
+	const char *arguments;     /* the values fetched there (probe_args.h); NULL: none */
+	const char *recast;        /* those whose type the kernel lacks (probe_args.h) */
+	/* A message about arguments that the kernel cannot fetch; NULL: none. */
 	const char *left_out;
 
-	const struct wm_proc_event *proc; /* PROC events; points into a static table */
+	const struct wm_proc_event *proc; /* for PROC events; points into a static table */
 
-	/* For PMU events: the value of one count, such as "2.3e-10" "Joules"; NULL: 1. */
+	/* For PMU events: the value of a single count, such as "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;
 };
 
-/* Owns all strings of its defs. */
+/* Owns all of its defs' strings. */
 struct wm_event_defs {
 	struct wm_arena arena;
 	struct wm_event_def *defs;
@@ -95,23 +95,26 @@ struct wm_event_defs {
 void wm_event_defs_init(struct wm_event_defs *d);
 void wm_event_defs_done(struct wm_event_defs *d);
 
-/* Appends a copy of `def` and its strings. 0, -ENOMEM, -E2BIG. */
+/* Appends a copy of `def` and its strings. Returns 0, -ENOMEM or -E2BIG. */
 int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def);
 
 /*
  * Applies perf's modifiers, such as "u" or "kp": of the modes u, k and h, only the named ones are
- * counted; p requests precise addresses. Returns false and changes nothing when the text is not a
+ * counted; p requests precise addresses. Returns false and changes nothing if `letters` is not a
  * list of modifiers.
  */
 bool wm_event_def_modify(struct wm_event_def *def, const char *letters);
 
 /*
- * Whether an event that was refused with this errno may be counted outside the kernel only, and
- * makes sense there.
+ * Whether an event that was refused with this errno may still be counted outside the kernel, and
+ * counting it there makes sense.
  */
 bool wm_event_def_may_narrow(const struct wm_event_def *def, int err);
 
-/* Fills in an attr that names this event and sets nothing else. Borrows strings of the def. */
+/*
+ * Fills in an attr with what identifies this event and sets nothing else. Borrows the def's
+ * strings.
+ */
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr);
 
 #endif

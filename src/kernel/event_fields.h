@@ -12,12 +12,12 @@ struct wm_event_fields {
 	const struct wm_kformat *format;
 };
 
-/* Returns false when the event has no fields to show. */
+/* Returns false if the event has no fields to show. */
 bool wm_event_fields_read(const struct wm_event_space *s, const struct wm_event_def *d,
 			  struct wm_event_fields *ret);
 void wm_event_fields_done(struct wm_event_fields *f);
 
-/* Writes the type of a field, such as "char[16]", "u8[]" or "unsigned long". Returns buf. */
+/* Writes a field's type, such as "char[16]", "u8[]" or "unsigned long". Returns buf. */
 const char *wm_event_fields_type(const struct wm_kfield *f, char *buf, size_t bytes);
 
 #endif

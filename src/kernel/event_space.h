@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_space.h - all events of this kernel in one namespace: the events that
- * can be listed without naming a place (probes and breakpoints can be anywhere:
- * event_name.h). Opened once per command; not thread safe.
+ * event_space.h - all of this kernel's events in one namespace: those that can be listed without
+ * naming a place (probes and breakpoints can be anywhere: event_name.h). Opened once per command;
+ * not thread-safe.
  */
 #ifndef WM_KERNEL_EVENT_SPACE_H
 #define WM_KERNEL_EVENT_SPACE_H
@@ -18,13 +18,13 @@
 
 struct wm_event_space {
 	/*
-	 * NULL: tracepoints and system calls cannot be named; the next two members have the reason.
+	 * NULL: tracepoints and system calls cannot be named; the next two members tell why.
 	 */
 	struct wm_tracefs *tracefs;
 	int tracefs_err;
 	struct wm_diag tracefs_diag;
 	struct wm_pmus pmus;
-	/* The CPU's counters can be used, or it is not known whether they can. */
+	/* The CPU's counters can be used, or whether they can is unknown. */
 	bool hardware;
 	/* Folders to search for programs, borrowed; NULL: the system's default. */
 	const char *search;
@@ -43,8 +43,8 @@ int wm_event_space_open(struct wm_event_space *s, const char *search);
 void wm_event_space_close(struct wm_event_space *s);
 
 /*
- * For space.root: writes the root of a process that sees other files than this one (in a container)
- * to `buf`. Returns NULL when it sees the same files, or its root may not be read.
+ * For space.root: writes to `buf` the root of a process that sees other files than this one (in a
+ * container). Returns NULL if it sees the same files, or its root may not be read.
  */
 #define WM_EVENT_ROOT_BYTES 32u
 const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES]);
@@ -59,23 +59,23 @@ struct wm_event_item {
 	const struct wm_event_known *known;
 	uint64_t cache;                       /* config of a cache event */
 	const char *system, *event;           /* for tracepoints and system calls (sys_enter_X) */
-	const struct wm_proc_event *proc;     /* for counters of /proc */
-	const struct wm_pmu *pmu;             /* PMU events */
+	const struct wm_proc_event *proc;     /* for /proc counters */
+	const struct wm_pmu *pmu;             /* for PMU events */
 	const struct wm_pmu_event *pmu_event; /* likewise */
 };
 
 /*
  * Calls fn for every event until fn returns a value other than 0; returns that value. Families come
- * in the order of their enum, but tracepoints last. The item is valid during the call. Includes
- * hardware events even where the machine has none: see `hardware`.
+ * in the order of their enum, except that tracepoints come last. The item is valid during the call.
+ * Includes hardware events even if the machine has none: see `hardware`.
  */
 int wm_event_space_each(const struct wm_event_space *s,
 			int (*fn)(const struct wm_event_item *item, void *data), void *data);
 
 /*
- * Appends the item's events to the list: one event, or the two of a system call
- * (`phase` NONE: both, the exit implied). `suffix` ("", ":u") is appended to
- * the name. 0 or a negative errno with a sentence.
+ * Appends the item's events to the list: one event, or a system call's two (`phase` NONE: both, the
+ * exit implied). `suffix` ("", ":u") is appended to the name. Returns 0, or -errno with an error
+ * message.
  */
 int wm_event_space_add(const struct wm_event_space *s, const struct wm_event_item *item,
 		       enum wm_event_phase phase, const struct wm_event_def *modifiers,

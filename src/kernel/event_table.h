@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_table.h - the events that perf_event_open(2) itself defines, the same
- * on every kernel: software events, generalised hardware events and caches,
- * each with its spellings in perf.
+ * event_table.h - the events that perf_event_open(2) itself defines, the same on every kernel:
+ * software events, generalised hardware events and caches, each with its names in perf.
  */
 #ifndef WM_KERNEL_EVENT_TABLE_H
 #define WM_KERNEL_EVENT_TABLE_H
@@ -29,7 +28,7 @@ struct wm_event_known {
 const struct wm_event_known *wm_event_known(size_t i);
 
 /*
- * Writes the name of the i-th of all possible cache events, in perf's spelling, such as
+ * Writes the name of the i-th of all possible cache events, spelled as in perf, such as
  * "L1-dcache-load-misses". Returns false after the last. `name` has WM_EVENT_CACHE_NAME bytes.
  */
 #define WM_EVENT_CACHE_NAME 32u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privilege.h - finds out what this process is permitted to trace in the kernel, and the system
- * settings that decide it. Reads /proc; changes nothing.
+ * privilege.h - finds out what this process is permitted to trace in the kernel, and which system
+ * settings decide that. Reads /proc; changes nothing.
  */
 #ifndef WM_KERNEL_PRIVILEGE_H
 #define WM_KERNEL_PRIVILEGE_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct wm_privilege {
-	/* Effective capabilities, by the bit numbers of <linux/capability.h>. */
+	/* Effective capabilities, numbered by bit as in <linux/capability.h>. */
 	uint64_t capabilities;
-	/* In a user namespace, where root does not have the rights of the machine's root. */
+	/* In a user namespace, whose root does not have the rights of the machine's root. */
 	bool is_inner;
 	bool has_paranoid;      /* false: this kernel was built without perf events */
 	int64_t paranoid;       /* kernel.perf_event_paranoid: -1 .. 4 */
@@ -25,7 +25,7 @@ struct wm_privilege {
 void wm_privilege_read(struct wm_privilege *ret);
 
 /*
- * Whether the process has a capability in the machine's own user namespace; those of an inner one
+ * Whether the process has a capability in the machine's own user namespace; those in an inner one
  * do not count for tracing.
  */
 bool wm_privilege_has(const struct wm_privilege *p, unsigned capability);
@@ -35,7 +35,7 @@ bool wm_privilege_perfmon(const struct wm_privilege *p);
 /* Whether the process has CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. */
 bool wm_privilege_bpf(const struct wm_privilege *p);
 
-/* The highest value of perf_event_paranoid that permits an ordinary user to do this. */
+/* The highest perf_event_paranoid that permits an ordinary user to do this. */
 enum wm_perf_need {
 	WM_PERF_NEED_RAW = -1,   /* read the raw records of tracepoints */
 	WM_PERF_NEED_CPU = 0,    /* count on whole CPUs, which includes every process */
@@ -46,14 +46,14 @@ bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
 
 /*
  * Returns what a user without the privilege can do: "run as root"; in a user namespace, whose root
- * does not suffice, to run outside of it.
+ * is not enough, to run outside it.
  */
 const char *wm_privilege_hint(const struct wm_privilege *p);
 
 /* Raises the soft limit for open files to the hard one. Returns the new limit. */
 uint64_t wm_privilege_raise_files(void);
 
-/* Reads a file of /proc/sys that contains one decimal number. Returns 0 or -errno. */
+/* Reads a /proc/sys file that contains one decimal number. Returns 0 or -errno. */
 int wm_privilege_setting(const char *path, int64_t *ret_value);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "kernel/proc_files.h"
 
-#define WM_PROC_TASK_FILES 4u   /* one for each event of a process, and one for its name */
+#define WM_PROC_TASK_FILES 4u   /* one for each per-process event, and one for its name */
 #define WM_PROC_FDS_MAX    512u /* limit for files kept open; others are opened for each reading */
 #define WM_PROC_COMM_BYTES 16u
 
@@ -42,13 +42,13 @@ int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid);
 int wm_proc_tasks_refresh(struct wm_proc_tasks *t);
 
 /*
- * Reads a file of the process and keeps it open in slot `slot` < WM_PROC_TASK_FILES - 1. Errors as
- * for wm_proc_read(), and -ENOENT: the process has ended.
+ * Reads one of the process's files and keeps it open in slot `slot` < WM_PROC_TASK_FILES - 1.
+ * Errors as for wm_proc_read(), and -ENOENT if the process has ended.
  */
 int wm_proc_task_read(struct wm_proc_tasks *t, struct wm_proc_task *task,
 		      const struct wm_proc_event *e, unsigned slot, struct wm_proc_text *text);
 
-/* Whether the name changed since the last call; task->comm has the current one. */
+/* Whether the name has changed since the last call; task->comm has the current one. */
 bool wm_proc_task_renamed(struct wm_proc_tasks *t, struct wm_proc_task *task);
 
 #endif

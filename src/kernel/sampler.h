@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler.h - sampling: events of perf_event_open(2) that write a record at
- * intervals (the CPU's instruction pointer, the task, the call chain), together
- * with records of the tasks' activity (mappings, forks, renames, exits). All
- * records of a CPU are in one ring.
+ * sampler.h - sampling: perf_event_open(2) events that write a record at intervals (the CPU's
+ * instruction pointer, the task, the call chain), together with records of task activity (mappings,
+ * forks, renames, exits). All of a CPU's records are in one ring.
  *
- * Everything is removed with the descriptors. Not thread safe.
+ * Everything is removed with the descriptors. Not thread-safe.
  */
 #ifndef WM_KERNEL_SAMPLER_H
 #define WM_KERNEL_SAMPLER_H
@@ -21,8 +20,8 @@
 
 enum wm_sample_chain {
 	WM_CHAIN_NONE,
-	WM_CHAIN_FRAMES, /* call chains of kernel and user, by frame pointers */
-	/* The user's stack and registers, to be unwound later; and the kernel's call chain. */
+	WM_CHAIN_FRAMES, /* kernel and user call chains, by frame pointers */
+	/* The user stack and registers, to be unwound later; and the kernel's call chain. */
 	WM_CHAIN_STACK,
 };
 
@@ -36,20 +35,20 @@ struct wm_sampler_event {
 	uint64_t period;    /* one sample per this many events; 0: use `frequency` */
 	uint64_t frequency; /* samples per second; 0: use `period` */
 	enum wm_sample_chain chain;
-	uint32_t stack_bytes; /* WM_CHAIN_STACK */
+	uint32_t stack_bytes; /* for WM_CHAIN_STACK */
 };
 
 struct wm_sampler_plan {
 	const struct wm_sampler_event *events;
 	size_t nr_events;
-	int clockid; /* CLOCK_* for the times of records */
+	int clockid; /* CLOCK_* for the records' times */
 	/* These threads and, unless `alone`, the tasks they fork; empty: every task. */
 	const pid_t *tids;
 	size_t nr_tids;
 	bool alone;
 	/*
 	 * Also record when a thread runs again. Only the thread that stops is in the context of a
-	 * sched_switch, so samples of single threads do not tell it, nor do those of all threads
+	 * sched_switch, so samples of single threads do not show it, nor do those of all threads
 	 * but the recorder's.
 	 */
 	bool switches;
@@ -60,7 +59,7 @@ struct wm_sampler_plan {
 	uint64_t buffer_bytes; /* limit for all rings together */
 };
 
-/* The registers in samples of WM_CHAIN_STACK, as bits of <asm/perf_regs.h>. */
+/* The registers in WM_CHAIN_STACK samples, as bits from <asm/perf_regs.h>. */
 uint64_t wm_sampler_regs(void);
 
 /*
@@ -68,7 +67,7 @@ uint64_t wm_sampler_regs(void);
  * (kdata/perf_attr_int.h).
  */
 void wm_sampler_attr(const struct wm_sampler_event *e, int clockid, struct perf_event_attr *ret);
-/* Sets the attr for records about tasks' activity. */
+/* Sets the attr for task activity records. */
 void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret);
 
 /* Restricts an attr to user mode, which needs less privilege. */
@@ -79,15 +78,15 @@ static inline void wm_sampler_narrow(struct perf_event_attr *a)
 }
 
 /*
- * Asks the kernel whether such an event can be sampled. Returns 0; 1: only outside the kernel; or
- * the error of wm_perf_open() with its sentence. `everywhere`: for every task of a CPU.
+ * Asks the kernel whether such an event can be sampled. Returns 0; 1 if only outside the kernel; or
+ * wm_perf_open()'s error and message. `everywhere`: for every task on a CPU.
  */
 int wm_sampler_try(const struct wm_sampler_event *e, int clockid, bool everywhere,
 		   struct wm_diag *diag);
 
 struct wm_sampler;
 
-/* -ESRCH: all of the threads have exited. Other errors as for wm_perf_open(). */
+/* Returns -ESRCH if all of the threads have exited. Other errors as for wm_perf_open(). */
 int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
 		    struct wm_diag *diag);
 void wm_sampler_close(struct wm_sampler *s); /* accepts NULL */
@@ -103,11 +102,11 @@ struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i);
 uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s);
 /*
  * Number of records lost in that ring so far because it was full; 0 on kernels before 6.0. The ring
- * itself reports losses only when it has room again, and never the last ones.
+ * itself reports losses only once it has room again, and never the last ones.
  */
 uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t i);
 
-#define WM_SAMPLER_TASKS SIZE_MAX /* the id of records about tasks' activity */
+#define WM_SAMPLER_TASKS SIZE_MAX /* the id of task activity records */
 #define WM_SAMPLER_NONE  (SIZE_MAX - 1)
 
 /*

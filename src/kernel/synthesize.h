@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * synthesize.h - describes the state at the start of a recording by synthesised records, like those
- * that the kernel writes when the state changes: the names of threads, the code they have mapped,
- * the kernel and its modules. Also reads the kernel's symbols. Reads /proc and /sys; tasks that end
- * meanwhile are left out.
+ * synthesize.h - describes the state at the start of a recording with synthesised records, like
+ * those that the kernel writes when the state changes: thread names, mapped code, the kernel and
+ * its modules. Also reads the kernel's symbols. Reads /proc and /sys; tasks that end meanwhile are
+ * left out.
  */
 #ifndef WM_KERNEL_SYNTHESIZE_H
 #define WM_KERNEL_SYNTHESIZE_H
@@ -20,14 +20,14 @@ struct wm_kernel_text {
 };
 
 /*
- * Finds the range quickly. Returns 0; -EACCES: addresses are hidden from this process
+ * Finds the range quickly. Returns 0; -EACCES if addresses are hidden from this process
  * (kernel.kptr_restrict); or -errno.
  */
 int wm_kernel_text_find(struct wm_kernel_text *ret);
 
 /*
- * Reads all symbols, as lines of /proc/kallsyms; free() them. Takes about a tenth of a second.
- * Errors as above.
+ * Reads all symbols, as /proc/kallsyms lines; free() them. Takes about a tenth of a second. Errors
+ * as above.
  */
 int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes);
 
@@ -38,8 +38,8 @@ void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, v
 
 /*
  * Reports the processes to which these threads belong; with `nr` 0, every process. Each process is
- * reported once, with the names of all its threads and its executable mappings; `constants`: also
- * with those of files' constants, among them unwind tables.
+ * reported once, with the names of all its threads and its executable mappings; with `constants`,
+ * also the mappings of files' constants, including unwind tables.
  */
 void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn *fn, void *data);
 

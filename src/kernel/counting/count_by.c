@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by.c - see count_by.h. The program, for a key of several parts:
+ * count_by.c - see count_by.h. The program, for a key with several parts:
  *
  *   is the thread counted?               (count_by_tasks.c has the map)
- *   key = 0; each part stored at its offset, text cut and padded with 0
+ *   key = 0; each part stored at its offset, text truncated and padded with 0
  *   map[key]++, inserted when missing; map full: left_over++
  *   return 1                             (0 would hide the event from perf)
  */
@@ -35,7 +35,7 @@ enum part_kind {
 	PART_CHARS,    /* char x[16] */
 	PART_DATA_LOC, /* text after the fixed part of the record */
 	PART_REL_LOC,
-	PART_USER, /* a pointer to text in the program's memory, an argument of a system call */
+	PART_USER, /* a pointer to text in the program's memory, a system call's argument */
 	PART_PID,
 	PART_TID,
 	PART_CPU,
@@ -86,9 +86,8 @@ static bool context_part(const char *name, struct part *p)
 }
 
 /*
- * The format declares arguments of system calls as whole unsigned registers,
- * whatever their type. Signed types must print as such (-100), and the upper
- * half of an int's register is undefined.
+ * The format declares a system call's arguments as whole unsigned registers, whatever their type.
+ * Signed types must print as such (-100), and the upper half of an int's register is undefined.
  */
 static void use_type(const struct wm_kfield *f, struct part *p)
 {
@@ -107,8 +106,7 @@ static void use_type(const struct wm_kfield *f, struct part *p)
 }
 
 /*
- * Chooses how a field becomes a part of the key. Returns false when its value cannot be part of a
- * key.
+ * Chooses how a field becomes part of the key. Returns false if its value cannot be part of a key.
  */
 static bool field_part(const struct wm_kfield *f, struct part *p)
 {
@@ -125,7 +123,7 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 		p->kind = PART_CHARS;
 		return chars && !(f->flags & WM_KFIELD_TAIL);
 	}
-	/* A string argument of a system call is a pointer to the program's memory. */
+	/* A system call's string argument is a pointer into the program's memory. */
 	p->kind = f->flags & WM_KFIELD_POINTER && strstr(f->type, "char") ? PART_USER : PART_NUMBER;
 	use_type(f, p);
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;
@@ -190,7 +188,7 @@ static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Copies the text at the address in r3 to its position in the key. */
+/* Emits code that copies the text at the address in r3 to its place in the key. */
 static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t bytes, int32_t helper)
 {
 	wm_bpf_move(b, BPF_REG_1, BPF_REG_10);
@@ -199,7 +197,7 @@ static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t byte
 	wm_bpf_call(b, helper);
 }
 
-/* Stores r0 at its position in the key. */
+/* Emits code that stores r0 at its place in the key. */
 static void emit_result(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_store(b, 8, BPF_REG_10, (int16_t)(AT_KEY + (int)p->at), BPF_REG_0);
@@ -217,7 +215,7 @@ static void emit_number(struct wm_bpf_code *b, const struct part *p)
 	emit_result(b, p);
 }
 
-/* Sets r3 to the record's address plus the offset in the field's location word. */
+/* Emits code that sets r3 to the record's address plus the offset in the field's location word. */
 static void emit_dynamic(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_load(b, 4, BPF_REG_3, BPF_REG_6, (int16_t)p->field);
@@ -268,7 +266,7 @@ static void emit_part(struct wm_bpf_code *b, const struct part *p)
 	}
 }
 
-/* Sets r1 to the map and r2 to stack + at. */
+/* Emits code that sets r1 to the map and r2 to stack + at. */
 static void emit_map_and_key(struct wm_bpf_code *b, int map, int32_t at)
 {
 	wm_bpf_load_map(b, BPF_REG_1, map);
@@ -285,8 +283,8 @@ static void emit_count(struct wm_bpf_code *b)
 }
 
 /*
- * Emits map[key]++. If another CPU inserts the key between lookup and insertion, the program looks
- * it up again.
+ * Emits map[key]++. If another CPU inserts the key between lookup and insertion, the program
+ * repeats the lookup.
  */
 static void emit_counting(struct wm_bpf_code *b, const struct wm_count_by *c)
 {

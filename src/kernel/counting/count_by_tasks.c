@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by_tasks.c - a map of thread ids, maintained by programs at four
- * tracepoints:
+ * count_by_tasks.c - a map of thread ids, maintained by programs at four tracepoints:
  *
  *   fork    the child of a counted thread is counted; any other child is removed
  *           from the map, in case it reuses the id of a thread that has ended
- *   rename  execve(2) renames the thread where perf's counters begin: a thread
- *           that waits for its execve(2) is counted from here on
- *   exec    a thread that is not its process's first gets the first one's id
+ *   rename  execve(2) renames the thread at the point where perf's counters
+ *           begin: a thread that waits for its execve(2) is counted from here on
+ *   exec    a thread other than its process's first takes over the first one's id
  *   exit    a thread is removed from the map, about where perf's counters end
  */
 #include "kernel/counting/count_by_tasks.h"
@@ -25,7 +24,7 @@
 #define AT_STATE    -12
 #define NR_WATCHES  4
 
-/* The state of a thread, stored in the map under its id. */
+/* A thread's state, stored in the map under its id. */
 enum state {
 	STATE_WAITS, /* the thread waits for its execve(2) */
 	STATE_COUNTED,
@@ -37,8 +36,8 @@ struct wm_by_threads {
 };
 
 /*
- * Emits code that looks up the key at offset `stack` in the map of threads. The BPF program returns
- * when the map does not have it; otherwise r0 points to the state.
+ * Emits code that looks up the key at offset `stack` in the thread map. If it is not there, the BPF
+ * program returns; otherwise r0 points to the state.
  */
 static void emit_lookup(const struct wm_by_threads *t, struct wm_bpf_code *b, int stack)
 {
@@ -66,7 +65,9 @@ void wm_by_threads_emit_check(const struct wm_by_threads *t, struct wm_bpf_code 
 	wm_bpf_land(b, counted);
 }
 
-/* Finds the offset of a tracepoint's field; -ENOENT with a sentence. */
+/*
+ * Finds the offset of a tracepoint's field; returns -ENOENT with an error message if there is none.
+ */
 static int offset_of(const struct wm_tracefs *t, const char *event, const char *field,
 		     uint32_t *ret, struct wm_diag *diag)
 {
@@ -96,7 +97,7 @@ static int offset_of(const struct wm_tracefs *t, const char *event, const char *
 	return err;
 }
 
-/* Emits a call of an update or delete helper for the child, whose id and state are on the stack. */
+/* Emits a call to an update or delete helper for the child, whose id and state are on the stack. */
 static void emit_call_with_child(const struct wm_by_threads *t, struct wm_bpf_code *b,
 				 int32_t helper)
 {
@@ -184,7 +185,7 @@ static const struct watch {
 	const char *system, *event;
 	int (*write)(const struct wm_by_threads *threads, const struct wm_tracefs *t,
 		     struct wm_bpf_code *b, struct wm_diag *diag);
-	bool of_children, of_exec; /* needed only with `inherit`; needed only with `on_exec` */
+	bool of_children, of_exec; /* only needed with `inherit`; only needed with `on_exec` */
 	bool last;                 /* must be attached after the programs that count */
 } watches[NR_WATCHES] = {
     {.system = "sched", .event = "sched_process_fork", .write = write_fork, .of_children = true},
@@ -227,7 +228,7 @@ int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *
 	for (int i = 0; i < NR_WATCHES && !err; i++) {
 		if (!watches[i].last)
 			continue;
-		if (threads->events[i] >= 0) /* attaches it again, to make it the last */
+		if (threads->events[i] >= 0) /* attaches it again, so that it becomes the last */
 			(void)close(threads->events[i]);
 		threads->events[i] = -1;
 		err = by_tasks_attach(threads, t, i, diag);

@@ -11,16 +11,16 @@
 #include "kernel/privilege.h"
 #include "kernel/probe_events.h"
 
-/* Number of other files that the counting process has open, with a reserve. */
+/* Number of other files that the counting process has open, plus a reserve. */
 #define FILES_OF_OURS 24u
 
-/* One descriptor. `fd` is -1 when the thread had ended or the CPU has no such counter. */
+/* One descriptor. `fd` is -1 if the thread had ended or the CPU has no such counter. */
 struct cell {
 	int fd;
 	struct wm_perf_count now, before;
 };
 
-/* One def. Several may belong to one event, such as a probe at several places. */
+/* One def. Several may belong to one event, such as a probe in several places. */
 struct row {
 	const struct wm_event_def *def;
 	uint64_t dynamic_id; /* id of the tracefs event that was created for a probe; 0: none */
@@ -58,7 +58,7 @@ static int counters_add_row(struct wm_counters *c, const struct wm_event_def *de
 	return 0;
 }
 
-/* Opens one counter. Returns the descriptor or -errno; in that case the event has the reason. */
+/* Opens one counter. Returns the descriptor or -errno, with the reason recorded in the event. */
 static int open_cell(struct wm_counters_event *e, const struct row *r,
 		     const struct wm_counters_plan *plan, struct wm_perf_where where)
 {
@@ -95,7 +95,7 @@ static void close_row(struct wm_counters *c, struct row *r)
 	}
 }
 
-/* Gives up all places of an event, because a sum over only some of them would be too small. */
+/* Gives up an event in all places, because a sum over only some of them would be too small. */
 static void give_up(struct wm_counters *c, size_t event, int err)
 {
 	for (size_t i = 0; i < c->nr_rows; i++) {
@@ -231,7 +231,7 @@ void wm_counters_close(struct wm_counters *c)
 		close_row(c, &c->rows[i]);
 		free(c->rows[i].cells);
 	}
-	/* Possible now, because the descriptors of its events are closed. */
+	/* Possible only now that the descriptors of its events are closed. */
 	wm_dynamic_destroy(c->dynamic);
 	free(c->rows);
 	free(c->events);

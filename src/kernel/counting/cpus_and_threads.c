@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus_and_threads.c - lists the CPUs that are online and the threads of a process. See counters.h.
+ * cpus_and_threads.c - lists the CPUs that are online and a process's threads. See counters.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define CPUS_MAX     8192
 #define THREADS_MAX  (1u << 20)
 
-/* Grows an array of ints by one. */
+/* Appends a value to an array of ints. */
 static int cpus_push(int **array, size_t *nr, int value)
 {
 	size_t room = WM_ARRAY_ROOM_OF(*array, *nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event.c - opens, controls and reads counters, see perf_event.h.
- * perf_refusal.c explains the kernel's errors.
+ * perf_event.c - opens, controls and reads counters; see perf_event.h. perf_refusal.c explains the
+ * kernel's errors.
  */
 #include "kernel/perf_event.h"
 
@@ -30,7 +30,7 @@ void wm_perf_attr_counting(struct perf_event_attr *attr, bool inherit, bool on_e
 int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where, int group_fd,
 		 const char *name, struct wm_diag *diag)
 {
-	/* The kernel overwrites the size of an attr that it finds too big. */
+	/* The kernel overwrites the size in an attr that it considers too big. */
 	struct perf_event_attr copy = *attr;
 	long fd;
 

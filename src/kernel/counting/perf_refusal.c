@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_refusal.c - turns an error of perf_event_open(2) into a sentence with a
- * hint. The kernel returns one errno for many reasons; the present settings and
- * capabilities distinguish them. See perf_event.h.
+ * perf_refusal.c - turns an error from perf_event_open(2) into an error message with a hint. The
+ * kernel returns one errno for many reasons; the current settings and capabilities tell them apart.
+ * See perf_event.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -131,7 +131,7 @@ static int refused_invalid(const struct refusal *r)
 		: "it does not support one of the modifiers, or cannot be inherited");
 }
 
-/* One row per errno. Other errnos get the text of strerror(). */
+/* One row per errno. For other errnos, strerror() is used. */
 static const struct {
 	int err;
 	int (*explain)(const struct refusal *r);

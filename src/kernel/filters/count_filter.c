@@ -26,8 +26,8 @@ static int no_fields(const struct wm_event_def *d, struct wm_diag *diag)
 }
 
 /*
- * Appends the filter for this event. Returns 0; 1 when the kernel's language cannot express it;
- * -ENOENT when the event lacks a field.
+ * Appends the filter for this event. Returns 0; 1 if the kernel's language cannot express it;
+ * -ENOENT if the event lacks a field.
  */
 static int translate(const struct wm_event_space *space, const struct wm_event_def *d,
 		     const char *filter, struct wm_text *text, struct wm_diag *diag)
@@ -58,7 +58,7 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 	return err;
 }
 
-/* Makes the filter of one event. *ret is NULL when the event has none. */
+/* Makes one event's filter. *ret is NULL if the event has none. */
 static int count_filter_make(const struct wm_event_space *space, const struct wm_event_def *d,
 			     const char *const *texts, size_t nr_texts, char **ret,
 			     struct wm_diag *diag)

@@ -33,7 +33,7 @@ static int event_filter_parse(struct parsed *p, const char *system, const char *
 	return wm_kformat_parse(&p->arena, &p->machine, system, format, bytes, &p->format, diag);
 }
 
-/* Checks bytecode against the fields that a plan writes, which do not include the common ones. */
+/* Checks bytecode against the fields that a plan writes; these do not include the common ones. */
 static int event_filter_check(const struct parsed *p, const unsigned char *code, size_t bytes,
 			      struct wm_diag *diag)
 {

@@ -14,7 +14,7 @@
 #include "event/filter_parts.h"
 
 #define TEXT_MAX 250u /* longest string that the kernel accepts, in bytes */
-#define COMM_MAX 16u  /* size of a process's name with its NUL */
+#define COMM_MAX 16u  /* size of a process name including its NUL */
 
 struct node {
 	uint8_t op;
@@ -153,7 +153,7 @@ static bool in_range(const struct node *n, uint32_t bytes, bool is_signed)
 			 : bits == 64 || (uint64_t)n->value < 1ull << bits;
 }
 
-/* The left side of a numeric comparison: name in the kernel, size and sign. */
+/* The left side of a numeric comparison: its name in the kernel, size and sign. */
 struct number {
 	char name[256];
 	uint32_t bytes;
@@ -164,7 +164,7 @@ static bool filter_text_number_of(const struct translation *t, const struct node
 				  struct number *ret)
 {
 	const struct wm_kfield *f = filter_text_field_of(t, n);
-	/* $pid is the id of a process, but the kernel's common_pid is that of a thread. */
+	/* $pid is a process id, but the kernel's common_pid is a thread id. */
 	static const char *const contexts[] = {[1] = "common_pid", [2] = "CPU"};
 
 	if (n->op == WM_OP_CONTEXT && n->context < 3 && contexts[n->context]) {
@@ -235,7 +235,7 @@ static bool say_mask(const struct translation *t, const struct node *n, struct w
 
 /*
  * Writes a string. The kernel's strings have no escapes, so a string can contain only one kind of
- * quotes.
+ * quote.
  */
 static bool say_string(const struct node *n, struct wm_text *text)
 {
@@ -251,8 +251,8 @@ static bool say_string(const struct node *n, struct wm_text *text)
 }
 
 /*
- * Finds a string field or $comm by name; *ret_max is the limit for the length of strings compared
- * with it.
+ * Finds a string field or $comm by name; *ret_max is the maximum length of strings compared with
+ * it.
  */
 static bool filter_text_of(const struct translation *t, const struct node *n, char name[256],
 			   uint32_t *ret_max)
@@ -338,8 +338,8 @@ static bool say_joined(const struct translation *t, const struct node *n, struct
 }
 
 /*
- * Writes a condition. Returns false when the kernel's language cannot express it; `text` then ends
- * in an incomplete condition.
+ * Writes a condition. Returns false if the kernel's language cannot express it; `text` then ends
+ * with an incomplete condition.
  */
 static bool filter_text_say(const struct translation *t, const struct node *n, struct wm_text *text)
 {
@@ -365,7 +365,7 @@ static bool filter_text_say(const struct translation *t, const struct node *n, s
 }
 
 /*
- * Appends a part if the kernel's language can express it. Returns 1; 0 when it cannot; or -errno.
+ * Appends a part if the kernel's language can express it. Returns 1, 0 if it cannot, or -errno.
  */
 static int say_part(struct translation *t, const struct wm_filter_code *c,
 		    const struct wm_filter_part *part, struct wm_text *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.c - a private instance of tracefs; see instance.h. */
+/* instance.c - a private tracefs instance; see instance.h. */
 #include "kernel/instances/instance_int.h"
 
 #include <dirent.h>
@@ -18,9 +18,9 @@
 #include "base/text.h"
 
 #define PREFIX     "waymark-"
-#define PAGE_KIB   16 /* size of sub-buffers, where it can be chosen */
+#define PAGE_KIB   16 /* sub-buffer size, where it can be chosen */
 #define BUFFER_MAX (1ull << 30)
-#define RING_MAX   (64ull << 20) /* size of each CPU's ring when the caller chose none */
+#define RING_MAX   (64ull << 20) /* size of each CPU's ring if the caller chose none */
 #define RING_MIN   ((uint64_t)PAGE_KIB * 1024 * 2)
 #define COMMAND    11 /* width of "  Command: ", which precedes the text */
 #define SMALL_FILE 65536u
@@ -195,7 +195,7 @@ int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct
 #if defined(__x86_64__)
 	const char *cycles = "x86-tsc";
 #else
-	const char *cycles = "counter"; /* refused: no trace clock of the kernel is CNTVCT */
+	const char *cycles = "counter"; /* refused: none of the kernel's trace clocks is CNTVCT */
 #endif
 	const char *clock = kind == WM_CLOCK_CYCLES ? cycles : "mono";
 	int err = wm_instance_put(i, "trace_clock", clock);
@@ -221,7 +221,7 @@ uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes)
 	return each > RING_MIN ? each : RING_MIN;
 }
 
-/* Sets the rings' size; smaller ones when the caller chose none and memory is short. */
+/* Sets the rings' size; falls back to smaller ones if the caller chose none and memory is short. */
 static int put_ring_size(struct wm_instance *i, uint64_t bytes)
 {
 	int err;
@@ -235,7 +235,9 @@ static int put_ring_size(struct wm_instance *i, uint64_t bytes)
 	return err;
 }
 
-/* Sets up the rings, with sub-buffers of PAGE_KIB where the kernel lets their size be chosen. */
+/*
+ * Sets up the rings, with sub-buffers of PAGE_KIB where the kernel allows their size to be chosen.
+ */
 static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *diag)
 {
 	int err;
@@ -422,7 +424,7 @@ uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t b
 }
 
 /*
- * Reports a refused filter; sets diag->column to the position of the caret under the refused word.
+ * Reports a refused filter; sets diag->column to the position of the caret below the refused word.
  */
 static int filter_refused(struct wm_instance *i, const char *called, const char *filter,
 			  struct wm_diag *diag)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "kernel/instances/instance_int.h"
 
-/* Writes all ids with a single write, because the kernel waits for all CPUs after each one. */
+/* Writes all ids with a single write, because the kernel waits for all CPUs after each write. */
 static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr,
 		    bool more)
 {
@@ -48,7 +48,7 @@ int wm_instance_follow_also(struct wm_instance *i, const pid_t *tids, size_t nr)
 	return i->top ? 0 : put_tids(i, "set_event_pid", tids, nr, true);
 }
 
-/* The kernel expects words of 32 bits in hexadecimal, the highest word first. */
+/* The kernel expects 32-bit words in hexadecimal, the highest word first. */
 int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct wm_diag *diag)
 {
 	uint32_t words[WM_INSTANCE_CPUS_MAX / 32] = {0};

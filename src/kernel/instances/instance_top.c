@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance_top.c - the system's own trace buffer as an instance, for functions
- * and markers on older kernels, which offer them in no other instance. All
- * tools share the buffer, so it is taken only when it is not in use, and its previous state is
- * restored afterwards.
+ * instance_top.c - the system's own trace buffer as an instance, for functions and markers on older
+ * kernels, which offer them in no other instance. All tools share the buffer, so it is taken only
+ * when it is not in use, and its previous state is restored afterwards.
  *
- * The previous state is recorded in the name of a folder, an instance that
- * records nothing: it is created before any change, locked like other instances, and visible in
- * every container until the machine is restarted. A process that finds it without a lock holder
- * restores the buffer.
+ * The previous state is recorded in the name of a folder, an instance that records nothing: it is
+ * created before any change, locked like other instances, and visible in every container until the
+ * machine is restarted. A process that finds it with no lock holder restores the buffer.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +28,7 @@
 #define WORD_BYTES 96
 #define SMALL_FILE 65536u
 #define LIST_BYTES (16u << 20) /* limit for set_ftrace_filter, which may list every function */
-#define CPUS_BITS  32u         /* bits in each word of a mask of CPUs */
+#define CPUS_BITS  32u         /* bits in each word of a CPU mask */
 
 /* The settings that are changed, with their previous values. */
 struct found {
@@ -55,7 +53,7 @@ static bool instance_top_parse_name(const char *name, struct found *f)
 
 /* --- whether it is in use ----------------------------------------------------------- */
 
-/* The files that have a significant line while a tool traces with the buffer. */
+/* The files that have a significant line while a tool uses the buffer for tracing. */
 static const char *const used_by[] = {
     "current_tracer",        "set_event",          "set_event_pid",
     "set_event_notrace_pid", "set_ftrace_pid",     "set_ftrace_notrace_pid",
@@ -73,7 +71,7 @@ static bool says_nothing(const char *line, size_t bytes)
 	return *line == '#';
 }
 
-/* Reads the first significant line of a file; returns false when the file has none. */
+/* Reads the first significant line in a file; returns false if there is none. */
 static bool first_word(const struct wm_instance *i, const char *name, char word[WORD_BYTES])
 {
 	char *text, *line;
@@ -81,7 +79,7 @@ static bool first_word(const struct wm_instance *i, const char *name, char word[
 	size_t bytes;
 
 	if (wm_instance_read_file(i, name, LIST_BYTES, &text, &bytes) < 0)
-		return false; /* this kernel does not have the file */
+		return false; /* this kernel lacks the file */
 	for (line = text; *line && !found;) {
 		size_t n = strcspn(line, "\n");
 
@@ -132,7 +130,7 @@ static bool instance_top_ends(const char *text, const char *with)
 	return n >= m && !strcmp(text + n - m, with);
 }
 
-/* Whether a descriptor of /proc/PID/fd is a file that consumes the buffer's events. */
+/* Whether a descriptor in /proc/PID/fd is a file that consumes the buffer's events. */
 static bool takes_events(int folder, const char *fd, dev_t tracefs)
 {
 	char target[512];
@@ -165,7 +163,7 @@ static bool is_reader(const char *pid, dev_t tracefs)
 	return reads;
 }
 
-/* Describes a reader of the buffer, as "process 123 (cat)"; returns false when there is none. */
+/* Describes a reader of the buffer, as in "process 123 (cat)"; returns false if there is none. */
 static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
 {
 	DIR *proc = opendir("/proc");
@@ -215,7 +213,8 @@ static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 }
 
 /*
- * The number of bits in a mask like "3,ffffffff", whose lowest bits are set; 0 for any other mask.
+ * The number of CPUs in a mask like "3,ffffffff", in which the lowest bits are set; 0 for any other
+ * mask.
  */
 static unsigned instance_top_find_cpus(const struct wm_instance *i)
 {
@@ -248,7 +247,10 @@ static int in_use(struct wm_diag *diag, const char *what, const char *by)
 	    what, by);
 }
 
-/* Returns 0, or -EBUSY with a sentence that names the user, or the setting that shows the use. */
+/*
+ * Returns 0, or -EBUSY with an error message that names the user, or the setting that shows the
+ * use.
+ */
 static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, const char *what,
 		      struct wm_diag *diag)
 {
@@ -305,8 +307,8 @@ static void instance_top_find_clock(const struct wm_instance *i, char clock[16])
 }
 
 /*
- * Parses the size of a ring: "1408", or "7 (expanded: 1408)" for a ring never used; 0 for "X"
- * (different sizes).
+ * Parses a ring size: "1408", or "7 (expanded: 1408)" for a ring never used; 0 for "X" (different
+ * sizes).
  */
 static unsigned long long find_kib(const struct wm_instance *i)
 {
@@ -359,7 +361,7 @@ static int make_journal(struct wm_instance *i, const struct found *f)
 	return 0;
 }
 
-/* Enlarges the rings. Rings that are larger already, or differ in size, are not changed. */
+/* Enlarges the rings. Rings that are already larger, or that differ in size, are not changed. */
 static void instance_top_make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
 {
 	uint64_t kib = wm_instance_cpu_bytes(i, bytes) / 1024;
@@ -430,7 +432,7 @@ int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_op
 }
 
 /*
- * Restores all settings, even when one fails: the tracer cannot be changed while the buffer has a
+ * Restores all settings, even if one fails: the tracer cannot be changed while the buffer has a
  * reader.
  */
 static bool restore(const struct wm_instance *top, const struct found *f)
@@ -469,8 +471,8 @@ bool wm_instance_top_restore(int parent, const char *name)
 
 /*
  * Called by each holder (the pump, then the command). The first one removes the folder; after that
- * another process may own the buffer. The lock needs a new open file description, because that of
- * i->parent is shared over the fork.
+ * another process may own the buffer. The lock needs a new open file description, because
+ * i->parent's is shared across the fork.
  */
 void wm_instance_give_top_back(struct wm_instance *i)
 {

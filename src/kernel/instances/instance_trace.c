@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance_trace.c - facilities of an instance besides events: triggers, stacks after events,
+ * instance_trace.c - an instance's facilities besides events: triggers, stacks after events,
  * function tracers. See instance.h.
  */
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #define TRIGGERS_BYTES_MAX (1u << 20)
 #define ROUNDS_MAX         8u
 
-/* The command of a trigger, and the file that exists where the kernel supports the command. */
+/* A trigger's command, and the file that exists where the kernel supports the command. */
 static const struct {
 	const char *command, *file, *option;
 } needs[] = {
@@ -28,7 +28,7 @@ static const struct {
 };
 
 /*
- * Returns the kernel's configuration option that the trigger needs and the kernel lacks, or NULL.
+ * Returns the kernel configuration option that the trigger needs and the kernel lacks, or NULL.
  */
 static const char *missing_option(const struct wm_instance *i, const struct wm_instance_event *e,
 				  const char *trigger)
@@ -49,7 +49,7 @@ static const char *missing_option(const struct wm_instance *i, const struct wm_i
 	return NULL;
 }
 
-/* Converts the kernel's column, which counts from the beginning of the filter after " if ". */
+/* Converts the kernel's column, which counts from the start of the filter after " if ". */
 static uint32_t instance_trace_column_of(const char *trigger, uint32_t in_filter)
 {
 	const char *filter = strstr(trigger, " if ");
@@ -89,7 +89,7 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-/* Removes each trigger that a file lists. Returns their number. */
+/* Removes each trigger that a file lists. Returns the number removed. */
 static unsigned clear_file(const struct wm_instance *i, const char *file)
 {
 	char *text, *save = NULL;
@@ -115,7 +115,7 @@ static unsigned clear_file(const struct wm_instance *i, const char *file)
 	return nr;
 }
 
-/* Calls fn for each folder within `folder`; returns the sum. */
+/* Calls fn for each folder in `folder`; returns the sum of its results. */
 static unsigned each_folder(const struct wm_instance *i, const char *folder,
 			    unsigned (*fn)(const struct wm_instance *i, const char *path))
 {

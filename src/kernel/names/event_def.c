@@ -42,7 +42,7 @@ void wm_event_defs_done(struct wm_event_defs *d)
 	d->nr = 0;
 }
 
-/* Replaces *s by a copy; returns false when out of memory. */
+/* Replaces *s with a copy; returns false when out of memory. */
 static bool event_def_keep(struct wm_event_defs *d, const char **s)
 {
 	if (!*s)

@@ -27,7 +27,7 @@
 #define LIBRARIES                                                                                  \
 	"/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/" \
 	"lib"
-#define FILES_MAX 4096u /* limit for the mapped files with code of one process */
+#define FILES_MAX 4096u /* limit for a process's mapped files that contain code */
 
 const char *wm_event_file_base(const char *path)
 {
@@ -62,9 +62,9 @@ static bool event_file_is_same(int fd, const char *path)
 }
 
 /*
- * Returns a name, without links, of an open file: a name within `root`, if that root has its own
- * mounts; the path that this process sees, if the root is a plain folder of its file system; else
- * the given name.
+ * Returns an open file's path with symlinks resolved: a path within `root`, if that root has its
+ * own mounts; the path that this process sees, if the root is a plain folder in its file system;
+ * otherwise the given path within `root`.
  */
 static char *event_file_name_of(int fd, const char *root, const char *path)
 {
@@ -87,8 +87,8 @@ static char *event_file_name_of(int fd, const char *root, const char *path)
 }
 
 /*
- * Turns a path as seen from another root into a path for this process, following links within that
- * root. Returns NULL when there is no such file.
+ * Turns a path as seen from another root into a path for this process, following symlinks within
+ * that root. Returns NULL if there is no such file.
  */
 static char *within(const char *root, const char *path)
 {
@@ -107,7 +107,7 @@ static char *within(const char *root, const char *path)
 	return name;
 }
 
-/* The length of the root in a path like "/proc/12/root/usr/bin/x"; 0 when it has none. */
+/* The length of the root in a path like "/proc/12/root/usr/bin/x"; 0 if it has none. */
 static size_t root_of(const char *path)
 {
 	size_t n = strlen("/proc/"), digits;
@@ -233,8 +233,8 @@ static bool seen_before(const struct wm_maps *m, size_t i)
 }
 
 /*
- * Returns the path in the process's root or, when that root is a plain folder of this file system,
- * in this process's root.
+ * Returns the path in the process's root or, if that root is a plain folder in this file system, in
+ * this process's root.
  */
 static char *mapped_path(pid_t pid, const struct wm_map *map)
 {

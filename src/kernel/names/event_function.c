@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_function.c - finds functions of a program by linker name or C++ name,
- * by name and offset, and by glob. See event_file.h.
+ * event_function.c - finds a program's functions by linker name or C++ name, by name and offset,
+ * and by glob. See event_file.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ struct search {
 	uint64_t offset;
 	bool both; /* probe both entry and return */
 	int nr;
-	uint64_t last; /* address of the function that was added last */
+	uint64_t last; /* address of the last function added */
 };
 
 static bool is_function(const struct wm_elf_symbol *s)
@@ -82,8 +82,7 @@ static int event_function_add(struct search *s, const struct wm_elf_symbol *symb
 }
 
 /*
- * Adds all functions that match, by linker name or demangled; functions at one
- * address count once.
+ * Adds all functions that match, by linker name or demangled; several at one address count as one.
  */
 static int event_function_add_matching(struct search *s)
 {

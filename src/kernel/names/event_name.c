@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_name.c - turns names into events, see event_name.h. */
+/* event_name.c - turns names into events; see event_name.h. */
 #include "kernel/event_name.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static bool event_name_matches(const struct match *m, const char *name)
 
 /*
  * Whether the pattern may select the item. A system call is also two tracepoints, but only its own
- * family selects it. Counters of /proc have names with other meanings elsewhere ("stat") and cost
+ * family selects it. /proc counters have names that mean something else elsewhere ("stat") and cost
  * more than events, so a wildcard for all events does not include them.
  */
 static bool event_name_is_meant(const struct match *m, const struct wm_event_item *item)
@@ -75,7 +75,7 @@ static int on_item(const struct wm_event_item *item, void *data)
 				  m->diag);
 }
 
-/* Adds the listed events that match. Returns their number or -errno. */
+/* Adds the listed events that match. Returns the number added or -errno. */
 static int match_list(struct match *m, const char *pattern, size_t bytes)
 {
 	size_t before = m->defs->nr;
@@ -127,7 +127,7 @@ static int resolve_listed(struct match *m, const char *pattern)
 
 /* ---- PMU terms and raw numbers ------------------------------------------------------- */
 
-/* Resolves a raw number such as "r01c2" or "r1c:u". Returns 0 when the pattern is not one. */
+/* Resolves a raw number such as "r01c2" or "r1c:u". Returns 0 if the pattern is not one. */
 static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 {
 	struct wm_event_def def = {0};
@@ -146,7 +146,7 @@ static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 	return err < 0 ? err : 1;
 }
 
-/* Resolves "PMU/TERMS/" or "PMU/TERMS/u". Returns 0 when the pattern does not have this form. */
+/* Resolves "PMU/TERMS/" or "PMU/TERMS/u". Returns 0 if the pattern does not have this form. */
 static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -185,7 +185,7 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 struct offer {
 	struct wm_nearest near;
 	bool whole, wild;
-	char system[WM_TRACEFS_NAME_MAX]; /* the system that was last offered with a wildcard */
+	char system[WM_TRACEFS_NAME_MAX]; /* the system last offered with a wildcard */
 };
 
 /* Offers "sched:*" for "shced:*". */
@@ -242,7 +242,7 @@ static const struct {
     {"mem", wm_event_place_memory},    {"eprobe", wm_event_place_event},
 };
 
-/* Cuts "(arguments)" off the end of a name and returns the arguments; NULL when there are none. */
+/* Cuts "(arguments)" off the end of a name and returns the arguments; NULL if there are none. */
 static const char *split_arguments(char *name)
 {
 	char *end = name + strlen(name) - 1, *at = end;
@@ -261,7 +261,7 @@ static const char *split_arguments(char *name)
 	return at + 1;
 }
 
-/* Resolves a pattern that names a place. Returns 0 when it does not. */
+/* Resolves a pattern that names a place. Returns 0 if it does not. */
 static int resolve_place(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -281,8 +281,8 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 		p.text = copy + n + 1;
 		err = places[i].resolve(&p);
 		/*
-		 * diag->column counts from the start of the arguments, but the user's text is the
-		 * whole name.
+		 * diag->column counts from the start of the arguments, but the user typed the whole
+		 * name.
 		 */
 		if (err < 0 && diag && diag->column && p.arguments)
 			diag->column += (uint32_t)(p.arguments - copy);
@@ -293,8 +293,7 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 }
 
 /*
- * Marks the events from index `before` on as one of many, if a wildcard of one pattern found
- * several.
+ * Marks the events from index `before` on as one of many if one pattern's wildcard found several.
  */
 static void note_many(struct wm_event_defs *defs, size_t before, const char *pattern)
 {

@@ -14,7 +14,7 @@
 #define ENTER      "sys_enter_"
 #define EXIT       "sys_exit_"
 
-/* Whether the CPU has counters. Returns true when this process is not permitted to test it. */
+/* Whether the CPU has counters. Returns true if this process is not permitted to test it. */
 static bool has_hardware(void)
 {
 	struct perf_event_attr attr;
@@ -117,7 +117,7 @@ static int walk_pmus(const struct walk *w)
 	return err;
 }
 
-/* Walks the events whose file exists in this kernel. */
+/* Walks through the events whose file exists on this kernel. */
 static int walk_proc(const struct walk *w)
 {
 	const struct wm_proc_event *e;
@@ -136,8 +136,8 @@ static int walk_proc(const struct walk *w)
 }
 
 /*
- * Returns the name that programs use for a system call when the kernel's function has another one;
- * NULL when the names are equal.
+ * Returns the name that programs use for a system call if the kernel's function has a different
+ * one; NULL if the names are equal.
  */
 static const char *event_space_called(const char *call)
 {
@@ -201,7 +201,7 @@ static int event_space_add_tracepoint(const struct wm_event_space *s, struct wm_
 	return err < 0 ? err : wm_event_defs_add(defs, def);
 }
 
-/* Adds the entry, the exit, or both; in the last case the exit is marked as implied. */
+/* Adds the entry, the exit, or both; in the latter case the exit is marked as implied. */
 static int add_syscall(const struct wm_event_space *s, const struct wm_event_item *item,
 		       enum wm_event_phase phase, struct wm_event_def *def,
 		       struct wm_event_defs *defs, struct wm_diag *diag)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu.c - reads /sys/bus/event_source/devices, see pmu.h. Drivers write these
- * files: sizes are bounded, bit numbers checked.
+ * pmu.c - reads /sys/bus/event_source/devices; see pmu.h. Drivers write these files: sizes are
+ * bounded, bit numbers checked.
  */
 #include "kernel/names/pmu.h"
 
@@ -23,7 +23,7 @@
 
 /* ---- reading the folders ---------------------------------------------------- */
 
-/* Reads the first line of a file into the arena; returns NULL when it cannot be read. */
+/* Reads a file's first line into the arena; returns NULL if it cannot be read. */
 static const char *first_line(struct wm_arena *arena, int dirfd, const char *name)
 {
 	size_t bytes;
@@ -53,8 +53,8 @@ static int pmu_by_name(const void *a, const void *b)
 }
 
 /*
- * Reads the events of a PMU. A file "cycles" is an event; "cycles.scale", ".unit" and ".snapshot"
- * are its attributes.
+ * Reads a PMU's events. A file "cycles" is an event; "cycles.scale", ".unit" and ".snapshot" are
+ * its attributes.
  */
 static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 {
@@ -87,7 +87,7 @@ static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 	return 0;
 }
 
-/* Reads one PMU; returns false when it is not usable. */
+/* Reads one PMU; returns false if it is not usable. */
 static bool read_pmu(struct wm_pmus *p, int folder, const char *name, struct wm_pmu *ret)
 {
 	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), events;
@@ -160,9 +160,9 @@ static uint64_t *config_of(struct wm_event_def *def, const char *name)
 }
 
 /*
- * Puts the low bits of `value` at the positions of a format such as "config:0-7,32-35", the lowest
- * bit at the first position. Returns 0; -ERANGE: the value has more bits; or
- * -EBADMSG: the format is malformed.
+ * Puts the low bits of `value` at the positions given by a format such as "config:0-7,32-35", the
+ * lowest bit at the first position. Returns 0; -ERANGE if the value has more bits; -EBADMSG if the
+ * format is malformed.
  */
 static int place_bits(const char *format, uint64_t value, struct wm_event_def *def)
 {
@@ -202,7 +202,7 @@ static int open_pmu(const struct wm_pmus *p, const struct wm_pmu *pmu, const cha
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Lists the terms of a PMU for error messages, as in "event, umask". */
+/* Lists a PMU's terms for error messages, as in "event, umask". */
 static const char *known_terms(int formats, char *buf, size_t bytes)
 {
 	int fd = formats < 0 ? -1 : openat(formats, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -262,7 +262,7 @@ static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const ch
 		   : NULL;
 }
 
-/* Sets the terms of a list. The terms of a named event cannot contain names of events. */
+/* Sets the terms in a list. The terms of a named event cannot contain event names. */
 static int set_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, int formats, char *terms,
 		     bool names, struct wm_event_def *def, struct wm_diag *diag)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu.h - the event sources in /sys/bus/event_source/devices: their type
- * numbers, the events they name, and their formats, which map the bits of
- * "event=0x3c,umask=1" to an attr. The folder is a parameter, so tests need no special hardware.
+ * pmu.h - the event sources in /sys/bus/event_source/devices: their type numbers, the events they
+ * name, and their formats, which map terms such as "event=0x3c,umask=1" to the bits of an attr. The
+ * folder is a parameter, so tests need no special hardware.
  */
 #ifndef WM_KERNEL_NAMES_PMU_H
 #define WM_KERNEL_NAMES_PMU_H
@@ -17,11 +17,11 @@
 
 #define WM_PMU_FOLDER     "/sys/bus/event_source/devices"
 #define WM_PMU_MAX        1024u
-#define WM_PMU_EVENTS_MAX 16384u /* limit for the events of one PMU */
+#define WM_PMU_EVENTS_MAX 16384u /* limit for one PMU's events */
 
 struct wm_pmu_event {
 	const char *name, *terms; /* "tsc", "event=0x00" */
-	const char *scale, *unit; /* NULL when the kernel does not state them */
+	const char *scale, *unit; /* NULL if the kernel does not state them */
 };
 
 struct wm_pmu {
@@ -39,8 +39,8 @@ struct wm_pmus {
 };
 
 /*
- * Reads all PMUs. Entries that cannot be read are left out; without the folder the list is empty.
- * Returns 0 or -ENOMEM.
+ * Reads all PMUs. Entries that cannot be read are left out; if the folder does not exist, the list
+ * is empty. Returns 0 or -ENOMEM.
  */
 int wm_pmus_read(const char *folder, struct wm_pmus *ret);
 void wm_pmus_done(struct wm_pmus *p);
@@ -50,7 +50,7 @@ const struct wm_pmu *wm_pmu_named(const struct wm_pmus *p, const char *name); /*
 /*
  * Sets type, config, config1 and config2 from terms such as "event=0x3c,umask=1": names of the
  * PMU's format files, or config, config1, config2, or the name of one of its events. A term without
- * a value is 1. -EINVAL and a sentence that lists the valid terms.
+ * a value is 1. On error, returns -EINVAL with a message that lists the valid terms.
  */
 int wm_pmu_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, const char *terms,
 		 struct wm_event_def *def, struct wm_diag *diag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place.c - probes at places of a program: functions by name and offset,
- * lines, addresses. elf/ reads the file with its bounds; a place must be code
- * in a file for this machine. See event_place.h.
+ * event_place.c - probes at places in a program: functions by name and offset, lines, addresses.
+ * elf/ reads the file and checks its bounds; a place must be code in a file for this machine. See
+ * event_place.h.
  */
 #include "kernel/probes/event_place.h"
 
@@ -22,7 +22,7 @@
 
 /* ---- uprobes ----------------------------------------------------------------------- */
 
-/* Makes `def` an event of the kernel's uprobe PMU. The file and the offset in `def` are kept. */
+/* Makes `def` an event of the kernel's uprobe PMU. The file and offset in `def` are kept. */
 int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def)
 {
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "uprobe");
@@ -55,7 +55,7 @@ static bool is_code(const struct wm_elf *e, uint64_t address)
 	return false;
 }
 
-/* Compiles the list of values of `def` for the code at `spot`. */
+/* Compiles the list of values in `def` for the code at `spot`. */
 static int event_place_fetch(const struct wm_event_place *p, struct wm_event_file *b,
 			     const struct wm_event_spot *spot, struct wm_event_def *def,
 			     struct wm_probe_args *args)
@@ -162,7 +162,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 
 /* ---- lines and addresses --------------------------------------------------------------- */
 
-/* Returns the colon of a place like "work.c:12"; NULL when the text does not have this form. */
+/* Returns the colon in a place like "work.c:12"; NULL if the text does not have this form. */
 static const char *line_of(const char *place)
 {
 	const char *colon = strrchr(place, ':');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_event.c - probes on events: a copy of a tracepoint that fetches more values than the
+ * event_place_event.c - probes on events: a copy of a tracepoint that fetches more than the
  * tracepoint's fields, mainly the data that a pointer field refers to. The format file lists the
  * fields. See event_place.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event_place_kernel.c - places in the kernel: kprobes by function and offset, all kernel functions
- * that match a name, and breakpoints on memory. See event_place.h.
+ * that match a name, and memory breakpoints. See event_place.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *re
 
 /* ---- kprobes -------------------------------------------------------------------- */
 
-/* A place to probe, and the kernel's type information when values are fetched. */
+/* A place to probe, and the kernel's type information if values are fetched. */
 struct wanted {
 	const struct wm_event_place *p;
 	bool ret;

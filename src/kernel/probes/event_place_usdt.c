@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_usdt.c - finds the USDT probes of a program by provider and name: every place of a
- * probe, and the values that can be fetched there. See event_place.h.
+ * event_place_usdt.c - finds a program's USDT probes by provider and name: every place of a probe,
+ * and the values that can be fetched there. See event_place.h.
  */
 #include <errno.h>
 #include <limits.h>
@@ -62,7 +62,7 @@ static int place_usdt_on_name(void *data, const char *name, struct wm_probe_valu
 			      : err;
 }
 
-/* Adds all operands; `left_out` gets a sentence for each operand that the kernel cannot fetch. */
+/* Adds all operands; `left_out` gets a message for each operand that the kernel cannot fetch. */
 static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *args)
 {
 	for (unsigned i = 0; i < WM_PROBE_ARGS_MAX; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES 32u /* limit of the kernel for an argument's name */
+#define NAME_MAX_BYTES 32u /* the kernel's limit for an argument's name */
 
 struct slice {
 	const char *at, *end;
@@ -57,8 +57,8 @@ static bool args_is_name(struct slice s)
 }
 
 /*
- * Finds the first (or last) `wanted` that is not within brackets or quotes; NULL when there is
- * none. An unmatched closing bracket ends the search.
+ * Finds the first (or last) `wanted` that is not inside brackets or quotes; NULL if there is none.
+ * An unmatched closing bracket ends the search.
  */
 static const char *args_find(struct slice s, char wanted, bool last)
 {
@@ -139,8 +139,8 @@ static int argument_number(const char *name)
 }
 
 /*
- * Fetches a word of an i386 program's stack; the kernel's own $stackN counts words of the kernel's
- * width. On entry to a function, word 0 is the return address.
+ * Fetches a word from an i386 program's stack; the kernel's own $stackN counts words of the
+ * kernel's width. On entry to a function, word 0 is the return address.
  */
 static int stack_word(unsigned nr, struct wm_probe_value *ret)
 {
@@ -272,15 +272,15 @@ static void args_type_of(struct slice *s, char *ret, size_t bytes)
 }
 
 /*
- * Whether the text is a number: a string at a constant address needs no "+0(...)" around it, the
- * value of a register does.
+ * Whether the text is a number: a string at a constant address does not need "+0(...)" around it,
+ * one at an address in a register does.
  */
 static bool args_is_number(const char *fetch)
 {
 	return *fetch == '%' || *fetch == '$';
 }
 
-/* Whether the value is a pointer to the wanted text, and not the text itself. */
+/* Whether the value is a pointer to the wanted text rather than the text itself. */
 static bool args_follows(const struct wm_probe_value *v, const char *type)
 {
 	return strstr(type, "string") && !v->is_text && (v->points || args_is_number(v->fetch)) &&
@@ -288,7 +288,7 @@ static bool args_follows(const struct wm_probe_value *v, const char *type)
 }
 
 /*
- * Whether the value is a pointer in memory of an i386 program: the kernel reads such pointers as 8
+ * Whether the value is a pointer in an i386 program's memory: the kernel reads such pointers as 8
  * bytes.
  */
 static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
@@ -327,8 +327,8 @@ void wm_probe_args_done(struct wm_probe_args *a)
 #define RECAST_BYTES 8u
 
 /*
- * Writes the type that the kernel fetches instead of one that it does not have, and what follows
- * the name in wm_probe_args.recast. Returns false when the kernel has the type itself.
+ * Writes the type that the kernel fetches in place of one that it lacks, and what follows the name
+ * in wm_probe_args.recast. Returns false if the kernel has the type itself.
  */
 static bool args_recast(const char *type, char *to, size_t bytes, char how[RECAST_BYTES])
 {

@@ -8,22 +8,20 @@
  *
  *   arg1 ... arg6      the function's arguments, where the machine's calling
  *                      convention passes integers and pointers (i386: each
- *                      word on the stack); of a USDT probe its operands, as
- *                      many as it has
+ *                      word on the stack); for a USDT probe its operands,
+ *                      however many it has
  *   $retval            the return value
- *   name               a parameter or variable by name, where debug
- *                      information (or BTF, in the kernel) describes it
+ *   name               a parameter or variable by name, if debug information
+ *                      (or BTF, in the kernel) describes it
  *   *                  all parameters in the debug information
  *   %reg @ADDRESS +OFF(...) $stackN $comm \NUMBER   the kernel's own syntax
  *
- * A type may follow: u8..u64, s8..s64, x8..x64, char, string, and any other
- * type of the kernel; without one, the known type, or a number of 64 bits (of
- * 32 in i386 code).
+ * A type may follow: u8..u64, s8..s64, x8..x64, char, string, or any other type that the kernel
+ * has; without one, the known type is used, or else a 64-bit number (32-bit in i386 code).
  *
- * "string" of a pointer means the text it points to; "float" and "double" are
- * fetched as their bits, from memory: the kernel reads no vector registers. The
- * kernel follows pointers in memory as 64-bit ones, so in i386 code only memory
- * that a register points to can be fetched.
+ * "string" for a pointer means the text it points to; "float" and "double" are fetched as their
+ * bits, from memory: the kernel reads no vector registers. The kernel follows pointers in memory as
+ * 64-bit ones, so in i386 code only memory that a register points to can be fetched.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_ARGS_H
 #define WM_KERNEL_PROBES_PROBE_ARGS_H
@@ -34,7 +32,7 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-#define WM_PROBE_ARGS_MAX  64u   /* limit for the arguments of one probe */
+#define WM_PROBE_ARGS_MAX  64u   /* limit for one probe's arguments */
 #define WM_PROBE_FETCH_MAX 1024u /* limit for one argument in the kernel's syntax */
 
 /* The list in the kernel's syntax, such as "n=%di:s32 path=+0(%si):string". */
@@ -42,11 +40,11 @@ struct wm_probe_args {
 	struct wm_text kernel;
 	/*
 	 * Arguments that are fetched as unsigned integers but are something else: "NAME" holds the
-	 * bytes of a float or double, or is an array of these; "NAME:BITS" holds a signed bit field
-	 * in the lowest bits, which the kernel does not extend.
+	 * bytes of a float or double, or of an array of them; "NAME:BITS" holds a signed bit field
+	 * in the lowest bits, which the kernel does not sign-extend.
 	 */
 	struct wm_text recast;
-	/* Sentences about arguments that "*" includes, but that the kernel cannot fetch. */
+	/* Messages about arguments that "*" includes but the kernel cannot fetch. */
 	struct wm_text left_out;
 };
 
@@ -68,20 +66,19 @@ struct wm_probe_value {
 
 /* How names at a place are looked up. */
 struct wm_probe_scope {
-	const char *probe; /* name of the probe, for messages */
+	const char *probe; /* the probe's name, for messages */
 	bool in_kernel;    /* a kprobe */
-	bool returns;      /* the place is the return of a function */
-	bool narrow;       /* i386 code: arguments and $stackN are words of 4 bytes on the stack */
+	bool returns;      /* the place is a function's return */
+	bool narrow;       /* i386 code: arguments and $stackN are 4-byte words on the stack */
 	/*
-	 * Looks up a name ("count", "arg1" of a USDT probe, "$retval" only for its type). Returns
-	 * 0, -ENOENT for an unknown name, or an error with a sentence. NULL: this place has no
-	 * names.
+	 * Looks up a name ("count", a USDT probe's "arg1", "$retval" only for its type). Returns 0,
+	 * -ENOENT for an unknown name, or an error with a message. NULL: this place has no names.
 	 */
 	int (*named)(void *data, const char *name, struct wm_probe_value *ret,
 		     struct wm_diag *diag);
 	/*
-	 * Calls fn with every name that "*" includes. -ENOENT, or a NULL pointer here: the names
-	 * are unknown.
+	 * Calls fn with every name that "*" includes. Returning -ENOENT, or a NULL pointer here,
+	 * means that the names are unknown.
 	 */
 	int (*each)(void *data, int (*fn)(const char *name, void *), void *user);
 	void *data;
@@ -89,7 +86,7 @@ struct wm_probe_scope {
 
 /*
  * Compiles the text between the parentheses. Returns 0, -ENOMEM, or -EINVAL, -ENOENT or -EOPNOTSUPP
- * with a sentence and the column in `text` (from 1).
+ * with an error message and the column in `text` (from 1).
  */
 int wm_probe_args_compile(const char *text, const struct wm_probe_scope *scope,
 			  struct wm_probe_args *out, struct wm_diag *diag);
@@ -99,16 +96,15 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 		       const struct wm_probe_value *value);
 
 /*
- * Finds the kernel's name for a register of this machine given in assembler spelling ("edi",
- * "%r10w"), and the bits of the register that are used. Returns false when the kernel has no name
- * for it, for example for a vector register.
+ * Finds the kernel's name for one of this machine's registers given in assembler spelling ("edi",
+ * "%r10w"), and which bits of the register are used. Returns false if the kernel has no name for
+ * it, for example for a vector register.
  */
 bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, unsigned *ret_bytes,
 		       unsigned *ret_shift);
 
 /*
- * The kernel's name for a register given by its number in DWARF (that of i386 when `narrow`); NULL:
- * none.
+ * The kernel's name for a register given by its DWARF number (i386's if `narrow`); NULL: none.
  */
 const char *wm_probe_dwarf_register(unsigned number, bool narrow);
 

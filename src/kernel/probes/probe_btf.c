@@ -17,7 +17,7 @@
 #define PIECES_MAX 2u
 /* Number of registers that pass arguments; the kernel reads no others by number. */
 #define REGISTERS    6u
-#define ELEMENTS_MAX 64u /* limit of the kernel for the elements of an array */
+#define ELEMENTS_MAX 64u /* the kernel's limit for an array's elements */
 
 int wm_probe_btf_open(struct wm_probe_btf *b, struct wm_diag *diag)
 {
@@ -53,8 +53,8 @@ static int probe_btf_refuse(struct wm_diag *diag, int err, const char *path, con
 /* ---- types in the kernel's syntax ----------------------------------------------------- */
 
 /*
- * Writes a type in the kernel's syntax; returns false when it is neither a single value nor an
- * array of single values.
+ * Writes a type in the kernel's syntax; returns false if it is neither a single value nor an array
+ * of single values.
  */
 static bool probe_btf_put_type(const struct wm_btf *b, uint32_t id,
 			       const struct wm_btf_member *member, struct wm_probe_value *ret)
@@ -95,7 +95,7 @@ static bool probe_btf_put_type(const struct wm_btf *b, uint32_t id,
 
 /* ---- parameters -------------------------------------------------------------------------- */
 
-/* The number of registers that a parameter occupies; 0 when it is passed in memory. */
+/* The number of registers that a parameter occupies; 0 if it is passed in memory. */
 static uint32_t registers_of(const struct wm_btf *b, uint32_t type)
 {
 	struct wm_btf_type t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_btf.h - looks up names in the arguments of a kprobe, using the kernel's own type
- * information: parameters of functions, members of structures.
+ * probe_btf.h - looks up names in a kprobe's arguments, using the kernel's own type information:
+ * function parameters, structure members.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_BTF_H
 #define WM_KERNEL_PROBES_PROBE_BTF_H

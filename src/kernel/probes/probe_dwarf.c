@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ELEMENTS_MAX 64u /* limit of the kernel for the elements of an array */
+#define ELEMENTS_MAX 64u /* the kernel's limit for an array's elements */
 
 bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
 		    size_t bytes)
@@ -18,7 +18,7 @@ bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offse
 	return at >> 63 == 0;
 }
 
-/* Writes the base from which the steps through memory begin. */
+/* Writes the base from which the steps through memory start. */
 static int probe_dwarf_base_of(const struct wm_probe_site *site, const struct wm_elf_value *v,
 			       const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
 {

@@ -71,8 +71,8 @@ static uint64_t start_of(pid_t pid)
 }
 
 /*
- * Whether "waymark_PID_START", which "_NAME" follows in synthetic events, belongs to a process that
- * has exited.
+ * Whether "waymark_PID_START", which is followed by "_NAME" in synthetic events, belongs to a
+ * process that has exited.
  */
 static bool is_orphan(const char *group)
 {
@@ -86,7 +86,7 @@ static bool is_orphan(const char *group)
 	return (!*end || *end == '_') && start_of((pid_t)pid) != start;
 }
 
-/* Whether a name is that of the group, or begins with it, as those of synthetic events do. */
+/* Whether a name is the group's, or begins with it, as synthetic events' names do. */
 static bool probe_events_is_of(const char *name, const char *group)
 {
 	size_t n = strlen(group);
@@ -96,8 +96,8 @@ static bool probe_events_is_of(const char *name, const char *group)
 
 /*
  * Removes the probes whose lines are "X:GROUP/NAME ..." or, for synthetic events,
- * "s:synthetic/GROUP_NAME ...". Acts on one group or, when NULL, on all groups whose process has
- * exited. Returns the number of busy ones.
+ * "s:synthetic/GROUP_NAME ...". Acts on one group or, if NULL, on all groups whose process has
+ * exited. Returns the number of busy probes.
  */
 static unsigned remove_probes(const struct wm_tracefs *t, const char *file, const char *group)
 {
@@ -132,9 +132,8 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 /* ---- the keeper --------------------------------------------------------------------- */
 
 /*
- * The main function of the keeper. It runs in its own session, so that neither the terminal's
- * signals nor a kill of the parent's process group reach it. It keeps only tracefs and the pipe
- * open.
+ * The keeper's main function. It runs in its own session, so that neither the terminal's signals
+ * nor a kill of the parent's process group reaches it. It keeps only tracefs and the pipe open.
  */
 static void __attribute__((noreturn)) probe_events_keep(const struct wm_dynamic *d, int pipe_end)
 {
@@ -186,8 +185,8 @@ static int start_keeper(struct wm_dynamic *d)
 	(void)close(fds[0]);
 	(void)close(ready[1]);
 	/*
-	 * Waits until the keeper has closed inherited descriptors, because an open ring would keep
-	 * the instance alive.
+	 * Waits until the keeper has closed its inherited descriptors, because an open ring would
+	 * keep the instance alive.
 	 */
 	while (err == 0 && read(ready[0], &byte, 1) < 0 && errno == EINTR)
 		;
@@ -199,7 +198,9 @@ static int start_keeper(struct wm_dynamic *d)
 	return err;
 }
 
-/* The name of the file that lists all probes; older kernels have one file for each kind. */
+/*
+ * The name of the file that lists all probes; older kernels have one file for each kind of probe.
+ */
 static const char *list_file(const struct wm_tracefs *t)
 {
 	return faccessat(t->dirfd, "dynamic_events", F_OK, 0) == 0 ? "dynamic_events"
@@ -332,8 +333,8 @@ static int probe_events_refused(const struct wm_tracefs *t, const struct wm_even
 }
 
 /*
- * Writes the path. The kernel splits lines at blanks, so a path with a blank is passed as an open
- * descriptor.
+ * Writes the path. The kernel splits lines at blanks, so a path that contains a blank is passed as
+ * an open descriptor.
  */
 static int make_path(const struct wm_event_def *def, struct line *l, char *buf, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_register.c - the registers of this machine: their assembler names, their names in the
- * kernel's probes, and the registers that pass arguments. See probe_args.h.
+ * probe_register.c - this machine's registers: their assembler names, their names in the kernel's
+ * probes, and which registers pass arguments. See probe_args.h.
  */
 #include <string.h>
 

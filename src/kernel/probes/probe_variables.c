@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_variables.c - see probe_variables.h. Whether a probe can fetch a variable is decided by the
- * same functions that compile the arguments of a probe.
+ * probe_variables.c - see probe_variables.h. The same functions that compile a probe's arguments
+ * decide whether a probe can fetch a variable.
  */
 #include "kernel/probe_variables.h"
 
@@ -119,7 +119,7 @@ static int variables_of_return(struct listing *l)
 	return err;
 }
 
-/* Finds the address of the image at an offset of the file. */
+/* Finds the image address for an offset in the file. */
 static bool variables_address(const struct wm_elf *e, uint64_t offset, uint64_t *ret)
 {
 	for (uint32_t i = 0; i < e->nr_segments; i++) {

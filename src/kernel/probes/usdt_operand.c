@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usdt_operand.c - see usdt_operand.h. Parses assembler text of x86-64, i386 and aarch64. */
+/* usdt_operand.c - see usdt_operand.h. Parses assembler syntax for x86-64, i386 and aarch64. */
 #include "kernel/probes/usdt_operand.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ struct operand {
 /* ---- the list ---------------------------------------------------------------------- */
 
 /*
- * Finds the next operand of a list; blanks within brackets belong to it. Returns its length; 0: no
+ * Finds the next operand in a list; blanks inside brackets belong to it. Returns its length; 0: no
  * more operands.
  */
 static size_t usdt_operand_next(const char **list)
@@ -212,7 +212,7 @@ static int usdt_operand_convert(const struct operand *o, struct wm_probe_value *
 
 #endif
 
-/* Parses width and kind: "-4@", "8f@"; returns false when they are malformed. */
+/* Parses width and kind: "-4@", "8f@"; returns false if they are malformed. */
 static bool parse_width(struct operand *o)
 {
 	char *end;

@@ -44,7 +44,7 @@ void wm_proc_tasks_done(struct wm_proc_tasks *t)
 
 /* --- the list --------------------------------------------------------------------------- */
 
-/* The index of the pid in the list, or the index at which to insert it. */
+/* The pid's index in the list, or the index at which to insert it. */
 static size_t proc_tasks_place_of(const struct wm_proc_tasks *t, pid_t pid)
 {
 	return WM_SEARCH(0, t->nr, i, t->tasks[i].pid < pid);
@@ -84,7 +84,7 @@ int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid)
 
 /* --- refreshing ------------------------------------------------------------------------ */
 
-/* The parent's pid; 0 when it is unknown or the process has ended. */
+/* The parent's pid; 0 if it is unknown or the process has ended. */
 static pid_t parent_of(struct wm_proc_tasks *t, struct wm_proc_task *task)
 {
 	const char *end;
@@ -109,7 +109,7 @@ static bool proc_tasks_is_ours(const struct wm_proc_tasks *t, pid_t pid)
 }
 
 /*
- * Removes the entries between two processes that are adjacent in /proc, because those processes
+ * Removes the entries between two processes that are adjacent in /proc: the processes in between
  * have ended.
  */
 static void proc_tasks_forget(struct wm_proc_tasks *t, size_t from, size_t to)
@@ -121,7 +121,7 @@ static void proc_tasks_forget(struct wm_proc_tasks *t, size_t from, size_t to)
 }
 
 /*
- * Adds a new process, which is followed when its parent is. Returns 1 when the parent is not in the
+ * Adds a new process, which is followed if its parent is. Returns 1 if the parent is not in the
  * list yet (pids wrap around): try again at the next refresh.
  */
 static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
@@ -139,7 +139,7 @@ static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 	return 0;
 }
 
-/* Merges /proc into the list: both are in the order of pids. */
+/* Merges /proc into the list: both are in pid order. */
 int wm_proc_tasks_refresh(struct wm_proc_tasks *t)
 {
 	DIR *dir = opendir("/proc");

@@ -20,7 +20,7 @@
 #include "kernel/counters.h"
 
 #define SYMBOLS_MAX ((size_t)256 << 20)
-/* Size of the beginning of all symbols that is read: it contains _text. */
+/* How much of the beginning of the symbol list is read: it contains _text. */
 #define BEGIN_BYTES ((size_t)1 << 20)
 #define MODULES_MAX ((size_t)16 << 20)
 #define SMALL_FILE  65536u
@@ -35,8 +35,8 @@ struct id {
 };
 
 /*
- * Reads a build-id from a file of notes, as in /sys: u32 size of the owner, size of the data, type;
- * then owner and data.
+ * Reads a build-id from a file of ELF notes, as in /sys: u32 owner size, data size, type; then
+ * owner and data.
  */
 static struct id id_of_notes(const char *path)
 {
@@ -68,7 +68,7 @@ static struct id id_of_notes(const char *path)
 	return id;
 }
 
-/* A cache entry: the build-id of a file. A file whose entry was replaced is read again. */
+/* A cache entry: a file's build-id. A file whose entry was replaced is read again. */
 struct file {
 	uint64_t inode;
 	uint32_t major, minor;
@@ -195,7 +195,7 @@ static void tell_all(struct telling *t)
 		closedir(proc);
 }
 
-/* The process to which a thread belongs; 0 when the thread has ended. */
+/* The process to which a thread belongs; 0 if the thread has ended. */
 static pid_t synthesize_process_of(pid_t tid)
 {
 	char path[64], *status, *at;
@@ -241,7 +241,7 @@ void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn
 
 /* --- the kernel ------------------------------------------------------------------------------ */
 
-/* The address at the start of the line that contains the key; 0 when no line does. */
+/* The address at the start of the line that contains the key; 0 if no line does. */
 static uint64_t synthesize_address_of(const char *text, const char *key)
 {
 	const char *at = strstr(text, key), *line = at;
@@ -252,8 +252,8 @@ static uint64_t synthesize_address_of(const char *text, const char *key)
 }
 
 /*
- * Finds the beginning of the kernel's code. The kernel sorts symbols by address, and only a few
- * data symbols precede its code.
+ * Finds the start of the kernel's code. The kernel sorts symbols by address, and only a few data
+ * symbols precede its code.
  */
 static int synthesize_find_begin(uint64_t *ret)
 {

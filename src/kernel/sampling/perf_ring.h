@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_ring.h - maps a ring of perf_event_open(2) and reads its records one after the other. The
- * kernel writes after `head`, the reader releases the records before `tail`; when the ring is full,
+ * perf_ring.h - maps a perf_event_open(2) ring and reads its records one after the other. The
+ * kernel writes at `head`, the reader releases the records before `tail`; when the ring is full,
  * the kernel drops and counts records.
  *
  *   for each wake-up:  wm_perf_ring_begin(r);
@@ -17,19 +17,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WM_PERF_RECORD_MAX 65536u /* limited by the size field, which has 16 bits */
+#define WM_PERF_RECORD_MAX 65536u /* limited by the 16-bit size field */
 
 struct wm_perf_ring {
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
 	size_t bytes;         /* size of the data, a power of two */
-	uint64_t head, tail;  /* the head when it was read last, and the next record to read */
+	uint64_t head, tail;  /* the head as last read, and the next record to read */
 	unsigned char *whole; /* buffer for a record that wraps around the end of the ring */
 };
 
 /*
- * Maps the ring of a descriptor. `bytes` is a power of two of pages. Returns 0; -EPERM: the user
- * would have more locked memory than permitted; or -errno.
+ * Maps a descriptor's ring. `bytes` is a power-of-two number of pages. Returns 0; -EPERM if the
+ * user would have more locked memory than permitted; or -errno.
  */
 int wm_perf_ring_map(int fd, size_t bytes, struct wm_perf_ring *ret);
 void wm_perf_ring_unmap(struct wm_perf_ring *r); /* accepts a ring that is not mapped */

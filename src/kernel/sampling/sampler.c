@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler.c - opens the events of a plan, each on each thread and CPU, because
- * the kernel lets children inherit an event with a ring only when the event is
- * bound to a CPU. The first descriptor of a CPU owns the ring, and the others write to it. See
- * sampler.h.
+ * sampler.c - opens a plan's events, each on each thread and CPU, because the kernel lets children
+ * inherit an event with a ring only if the event is bound to a CPU. A CPU's first descriptor owns
+ * the ring, and the others write to it. See sampler.h.
  */
 #include "kernel/sampler.h"
 #include "base/array.h"
@@ -21,7 +20,7 @@
 #define WAKE_AT  4 /* wakes the reader when 1/WAKE_AT of a ring is full */
 
 struct place {
-	int cpu, fd; /* `fd` is -1 when no thread has an event on this CPU */
+	int cpu, fd; /* `fd` is -1 if no thread has an event on this CPU */
 	struct wm_perf_ring ring;
 };
 
@@ -39,7 +38,7 @@ struct wm_sampler {
 	const struct wm_sampler_plan *plan; /* valid only while opening */
 	struct place *places;
 	size_t nr_places;
-	struct opened *fds; /* descriptors; those for tasks' activity come first */
+	struct opened *fds; /* descriptors; those for task activity come first */
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
 	uint32_t room_ids;
@@ -131,8 +130,7 @@ static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 }
 
 /*
- * Directs the output of a descriptor to the CPU's ring; the first descriptor of a CPU gets a ring
- * of its own.
+ * Directs a descriptor's output to the CPU's ring; a CPU's first descriptor gets its own ring.
  */
 static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_diag *diag)
 {
@@ -148,8 +146,8 @@ static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_di
 }
 
 /*
- * Whether mappings of data are recorded, too. A program's unwind tables are in such a mapping,
- * where perf looks for them when it reads a converted recording.
+ * Whether data mappings are recorded, too. A program's unwind tables are in such a mapping, where
+ * perf looks for them when it reads a converted recording.
  */
 static bool wants_data(const struct wm_sampler_plan *p)
 {
@@ -211,7 +209,7 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 	return err < 0 ? err : fd;
 }
 
-/* Opens one event, or tasks' activity, on each thread and CPU. Skips threads that have ended. */
+/* Opens one event, or task activity, on each thread and CPU. Skips threads that have ended. */
 static int sampler_open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 {
 	const struct wm_sampler_plan *plan = s->plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler_attr.c - the attributes of sampled events for perf_event_open(2), and
- * whether this kernel accepts them. See sampler.h.
+ * sampler_attr.c - the perf_event_open(2) attributes for sampled events, and whether this kernel
+ * accepts them. See sampler.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-/* Parts of every record, so that the records of one ring can be attributed and ordered. */
+/* Parts of every record, so that the records in one ring can be attributed and ordered. */
 #define IN_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 uint64_t wm_sampler_regs(void)
@@ -28,7 +28,7 @@ uint64_t wm_sampler_regs(void)
 #endif
 }
 
-/* Whether the samples of an event contain a data address. */
+/* Whether an event's samples contain a data address. */
 static bool has_address(const struct wm_event_def *def)
 {
 	if (def->family == WM_FAMILY_BREAKPOINT)
@@ -79,7 +79,7 @@ void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret)
 	set_clock(ret, clockid);
 	ret->sample_type = IN_ALL;
 	ret->sample_period = 1;
-	/* The event counts nothing, and needs less privilege without the kernel. */
+	/* The event counts nothing, and needs less privilege if it excludes the kernel. */
 	ret->exclude_kernel = 1;
 	ret->mmap = ret->mmap2 = ret->build_id = 1;
 	ret->comm = ret->comm_exec = 1;

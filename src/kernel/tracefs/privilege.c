@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* privilege.c - see privilege.h. When a file cannot be read, the permission counts as missing. */
+/* privilege.c - see privilege.h. If a file cannot be read, the permission counts as missing. */
 #include "kernel/privilege.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static uint64_t privilege_limit(rlim_t value)
 }
 
 /*
- * Whether this process is in a user namespace other than the machine's, which always had this inode
+ * Whether this process is in a user namespace other than the machine's, which always has this inode
  * number (PROC_USER_INIT_INO).
  */
 static bool is_inner(void)

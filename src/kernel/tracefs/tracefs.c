@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.c - finds a tracefs and reads it, see tracefs.h. Names that users give become parts of
+ * tracefs.c - finds a tracefs and reads it; see tracefs.h. Names that users give become parts of
  * paths here, so a name with a slash or a leading dot, which no event has, is refused before any
  * file is opened.
  */
@@ -154,7 +154,7 @@ int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, 
 	return 0;
 }
 
-/* Builds the path of a file of an event. -ENOENT: no event can have this name. */
+/* Builds the path of an event's file. Returns -ENOENT if no event can have this name. */
 static int event_file(const char *system, const char *name, const char *file, char *buf,
 		      size_t bytes)
 {
