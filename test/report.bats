@@ -396,3 +396,37 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	assert len(reported) > 1 and set(less) <= {None} and more.total() == less.total(), (more, less)
 	END
 }
+
+@test "call chains that lack frame pointers are reported once, with the remedy" {
+	cat >touch.c <<-'END'
+	#include <stddef.h>
+	#include <sys/mman.h>
+	__attribute__((noipa)) void touch(volatile char *p, int n) { while (n--) p[4096 * n] = 1; }
+	__attribute__((noipa)) void pages(char *p) { touch(p, 3000); *(volatile char *)p = 2; }
+	int main(void)
+	{
+	    char *p = mmap(NULL, 3000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	    return p == MAP_FAILED || madvise(p, 3000 * 4096, MADV_NOHUGEPAGE) ? 1 : (pages(p), 0);
+	}
+	END
+	gcc -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer touch.c -o with
+	gcc -O2 -fomit-frame-pointer touch.c -o without
+	for program in with without; do
+		"$waymark" record -q --preload none -e page-faults -c 1 -g -o $program.t -- ./$program >/dev/null 2>&1 ||
+			skip "no page faults can be sampled here"
+	done
+	run -0 --separate-stderr "$waymark" report with.t
+	head -20 <<<"$output"
+	[[ $output != *"no callers"* ]]
+	run -0 --separate-stderr "$waymark" report without.t
+	[[ $output == *"# broken: 3"*" call chains of programs have no callers: the code has no frame pointers; record with -g dwarf"* ]]
+	# Values that are no addresses of code do not become callers.
+	"$waymark" flame --folded without.t 2>err >folded
+	grep -q 'flame: 3.*have no callers' err
+	[ "$(grep -c '^without;touch [0-9]*$' folded)" = 1 ]
+	"$waymark" flame --folded with.t 2>err >folded
+	! grep 'no callers' err || false
+	grep -Eq ';main;(pages;)?touch [0-9]*$' folded # a leaf function has no frame, and hides its caller
+	"$waymark" record -q --preload none -e page-faults -c 1 -g dwarf -o dwarf.t -- ./without >/dev/null 2>&1
+	[[ "$("$waymark" report dwarf.t)" != *"no callers"* ]]
+}

@@ -174,7 +174,7 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 		return UINT32_MAX;
 	if (nr)
 		memcpy(s->pool + s->nr_pool, frames, nr * sizeof(*frames));
-	s->stacks[s->nr_stacks] = (struct wm_stack){s->nr_pool, nr};
+	s->stacks[s->nr_stacks] = (struct wm_stack){.first = s->nr_pool, .nr = nr};
 	s->nr_pool += nr;
 	return s->nr_stacks++;
 }
@@ -226,6 +226,27 @@ static bool is_phantom(enum wm_event_mode mode, uint64_t address)
 	return mode == WM_MODE_USER && (address == 0 || (top != 0 && top != 0xff));
 }
 
+/* The user part of the chain that is being resolved: frames in s->scratch from `first` on. */
+struct user_part {
+	bool any;
+	uint32_t first, innermost_end;
+};
+
+/*
+ * Drops the callers at the end of a program's chain that are in no mapping: a walk by frame
+ * pointers in a program without them reads other values. Code that was mapped unseen, such as that
+ * of a compiler at run time, has callers with a mapping after it, and stays.
+ */
+static enum wm_stacks_user end_user_part(const struct wm_stacks *s, const struct user_part *u,
+					 uint32_t *nr_frames)
+{
+	if (!u->any || *nr_frames == u->first)
+		return WM_STACKS_NO_USER;
+	while (*nr_frames > u->innermost_end && !s->frames[s->scratch[*nr_frames - 1]].place.module)
+		--*nr_frames;
+	return *nr_frames == u->innermost_end ? WM_STACKS_BROKEN : WM_STACKS_CALLERS;
+}
+
 /*
  * Converts a chain to frames. A chain that the kernel walked by frame pointers
  * can run into arbitrary data. When it has a value that is neither an address
@@ -235,12 +256,16 @@ static bool is_phantom(enum wm_event_mode mode, uint64_t address)
 static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			       const uint64_t *addresses, uint32_t nr, uint64_t hash)
 {
-	uint32_t nr_frames = 0, frame;
+	uint32_t nr_frames = 0, frame, id;
+	struct user_part u = {0};
+	enum wm_stacks_user user;
 
 	for (uint32_t i = 0; i < nr && nr_frames < FRAMES_OF_CHAIN_MAX; i++) {
 		if (addresses[i] >= WM_STACKS_MARKERS) {
-			if (wm_stacks_mode(addresses[i], &mode))
+			if (wm_stacks_mode(addresses[i], &mode)) {
+				u = (struct user_part){mode == WM_MODE_USER, nr_frames, 0};
 				continue;
+			}
 			if (!wm_stacks_note_corrupt(s, hash))
 				return UINT32_MAX;
 			nr_frames = nr_frames ? 1 : 0;
@@ -251,8 +276,14 @@ static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_m
 		frame = frame_of(s, pid, mode, addresses[i]);
 		if (frame == UINT32_MAX || !add_frames(s, frame, &nr_frames))
 			return UINT32_MAX;
+		if (!u.innermost_end)
+			u.innermost_end = nr_frames;
 	}
-	return wm_stacks_add(s, s->scratch, nr_frames);
+	user = end_user_part(s, &u, &nr_frames);
+	id = wm_stacks_add(s, s->scratch, nr_frames);
+	if (id != UINT32_MAX && user > s->stacks[id].user)
+		s->stacks[id].user = (unsigned char)user;
+	return id;
 }
 
 /* Makes the stack of a single address without the cache: finding its frame is as fast. */
@@ -314,6 +345,11 @@ const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint
 {
 	*ret_nr = s->stacks[stack].nr;
 	return s->pool ? s->pool + s->stacks[stack].first : NULL;
+}
+
+enum wm_stacks_user wm_stacks_user(const struct wm_stacks *s, uint32_t stack)
+{
+	return s->stacks[stack].user;
 }
 
 const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame)

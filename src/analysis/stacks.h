@@ -56,6 +56,14 @@ int wm_stacks_join(struct wm_stacks *s, const struct wm_stacks *later,
 /* Gets the mode of the addresses after one of perf's markers. Returns false for other values. */
 bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *ret);
 
+/* What the walk of a program's stack found. */
+enum wm_stacks_user {
+	WM_STACKS_NO_USER, /* the stack is no chain, or it has no part in a program */
+	WM_STACKS_CALLERS,
+	WM_STACKS_BROKEN, /* no caller: the walk by frame pointers ended at once, or met no code */
+};
+enum wm_stacks_user wm_stacks_user(const struct wm_stacks *s, uint32_t stack);
+
 /* Returns the frames of a stack, innermost first, valid until the next chain is added. */
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr);
 

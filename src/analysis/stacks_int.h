@@ -33,6 +33,7 @@ struct wm_function {
 
 struct wm_stack {
 	uint32_t first, nr; /* range in the pool */
+	unsigned char user; /* enum wm_stacks_user */
 };
 
 struct wm_chain {

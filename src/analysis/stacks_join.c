@@ -65,6 +65,8 @@ int wm_stacks_join(struct wm_stacks *s, const struct wm_stacks *later,
 			scratch[k] = frames[later->pool[stack->first + k]];
 		map[i] = wm_stacks_add(s, scratch, stack->nr);
 		all = map[i] != UINT32_MAX;
+		if (all && stack->user > s->stacks[map[i]].user)
+			s->stacks[map[i]].user = stack->user;
 	}
 	free(frames);
 	free(scratch);

@@ -71,6 +71,9 @@ static int choose_table(struct tree *t, const char *verb)
 		wm_say("%s: nothing to draw: the weight of all selected events is 0", verb);
 		return t->result->untold ? WM_EXIT_INCOMPLETE : WM_EXIT_NO_MATCH;
 	}
+	for (const struct wm_result_note *n = t->result->notes; n; n = n->next)
+		if (!strcmp(n->name, "broken"))
+			wm_say("%s: %s", verb, n->text);
 	if (t->result->tables->next)
 		wm_say("%s: several events were sampled; drawing '%s'; -e selects another", verb,
 		       t->table->title);
