@@ -138,7 +138,7 @@ struct waymark_event_state {
 	 */
 	void *binding;
 	uint32_t enabled; /* flag of the load+test variant */
-	/* Number of times the event was disabled; detects spans that began before. */
+	/* Number of times the event was disabled; used to detect spans that began before that. */
 	uint32_t epoch;
 };
 

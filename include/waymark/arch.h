@@ -157,11 +157,11 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 }
 
 /*
- * Opens a record. waymark_open_record(q, w, fixed, stamp) is true and replaces q, the event's word,
- * by the position of the record; or it is false when the chunk has no room for `fixed` bytes of
- * fields. The header combines the time, which is also saved for the next record, and the word.
- * While the clock is read, the word is in the record and rdx in q, so that q and rax suffice. If q
- * still holds the word, that is an id and not a position.
+ * Opens a record. waymark_open_record(q, w, fixed, stamp) returns true and replaces q, the event's
+ * word, with the position of the record; or returns false when the chunk has no room for `fixed`
+ * bytes of fields. The header combines the time, which is also saved for the next record, and the
+ * word. While the clock is read, the word is in the record and rdx in q, so that q and rax suffice.
+ * If q still holds the word, that is an id and not a position.
  */
 #define WAYMARK_OPEN_TEXT_ \
 	"movq %c[pos](%[w]), %%rax\n\t" \
@@ -392,7 +392,7 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 	WAYMARK_LOAD(last, w, last);
 	waymark_put64(start, last | word);
 }
-/* Opens a record: replaces q, the event's word, by the position. False: it does not fit. */
+/* Opens a record: replaces q, the event's word, with the position. False: it does not fit. */
 #define waymark_open_record(q, w, fixed, stamp) \
 	__extension__({ \
 		unsigned char *start_, *end_; \

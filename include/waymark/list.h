@@ -42,7 +42,7 @@ struct waymark_list; /* a list of events */
 #define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
 #define WAYMARK_LIST_PLACES    4u /* also find the places that mark an event; slower */
 
-/* If all members except the size are 0: all events of the kernel and of running processes. */
+/* With all members except the size 0: all events of the kernel and of running processes. */
 struct waymark_list_options {
 	size_t size;
 	/* A name with *, ? and [...], such as "sched:*" or "usdt:BIN:*:*"; NULL: all. */

@@ -150,8 +150,8 @@ int waymark_record_exclude(struct waymark_recording *recording, const char *name
  * attaches an action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist,
  * snapshot, stacktrace...): histograms and snapshots are stored in the folder `kernel` of the
  * trace. A synthetic event is one that triggers write, "NAME TYPE FIELD; ...". Stacks are recorded
- * after each event of the kernel: the kernel's own, or the program's. All
- * return 0 or -errno; -EBUSY when the recording has started.
+ * after each kernel event: the kernel's own, or the program's. All return 0 or -errno; -EBUSY when
+ * the recording has started.
  */
 int waymark_record_trigger(struct waymark_recording *recording, const char *text,
 			   struct waymark_error *error);
@@ -197,7 +197,7 @@ struct waymark_totals {
 	uint64_t bytes, duration_ns;
 	uint32_t nr_processes; /* number of marked programs that joined */
 	int32_t command;       /* process id of the command while it runs, else 0 */
-	/* Status of the command, as of waitpid(2); -1: running, or unknown. */
+	/* Status of the command, as returned by waitpid(2); -1: running, or unknown. */
 	int status;
 	int is_over;           /* whether the recording is over; until then, the numbers are 0 */
 	int err;               /* below 0: the last error in writing the trace */
@@ -276,8 +276,8 @@ void waymark_count_close(struct waymark_counters *counters);
 int waymark_count_read(struct waymark_counters *counters);
 
 /*
- * Waits until the command has ended. Returns 1 and its status as of waitpid(2) (-1: unknown); 0
- * after that many milliseconds (-1: no limit); -ECHILD: there is no command.
+ * Waits until the command has ended. Returns 1 and its status as returned by waitpid(2) (-1:
+ * unknown); 0 after that many milliseconds (-1: no limit); -ECHILD: there is no command.
  */
 int waymark_count_wait(struct waymark_counters *counters, int timeout_ms, int *ret_status);
 

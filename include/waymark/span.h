@@ -196,7 +196,7 @@ template <class End, class Begin> struct waymark_span_object {
 
 #elif defined(__clang__)
 
-/* All three members are constants, by which the optimiser replaces the variable. */
+/* All three members are constants, so the optimiser replaces the variable with them. */
 struct waymark_span_scope {
 	struct waymark_event_state *event, *begin;
 	const void *desc;

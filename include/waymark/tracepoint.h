@@ -280,7 +280,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 #define WAYMARK_DEFINE_SDT_(provider, name, args)
 #endif
 
-/* Without the sizeof, gcc would take an undeclared event for a function. */
+/* Without the sizeof, gcc would treat an undeclared event as a function. */
 #define WAYMARK_ON_(provider, name) \
 	((void)sizeof(WAYMARK_ID(probe, provider, name)), \
 	 __builtin_expect(WAYMARK_ID(on, provider, name)(), 0))
