@@ -133,8 +133,8 @@ static int copy_options(struct waymark_recording *r, const struct waymark_record
 }
 
 /*
- * For a recording of single threads: finds their processes, and makes the filter for events of
- * programs.
+ * When individual threads are recorded: finds their processes, and creates the filter for program
+ * events.
  */
 static int api_record_find_whose(struct waymark_recording *r, struct wm_diag *diag)
 {

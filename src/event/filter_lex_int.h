@@ -44,7 +44,7 @@ struct wm_lexer {
 /* Reads the next token: 0, or -EINVAL with the diag filled. */
 int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret);
 
-/* Fills the diag with a message and with line and column of `offset`; returns -EINVAL. */
+/* Fills the diag with a message and the line and column of `offset`; returns -EINVAL. */
 int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -251,8 +251,8 @@ static inline void step_over(struct place *p)
 /* --- ranges ---------------------------------------------------------- */
 
 /*
- * Turns the last instruction into a range test: of the load that the instruction was, or of the top
- * of the stack.
+ * Emits a range test. If the last instruction is a load, turns it into a test of the loaded value;
+ * otherwise the test applies to the top of the stack.
  */
 static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 {

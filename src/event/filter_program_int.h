@@ -91,7 +91,7 @@ struct wm_filter_insn {
 	uint16_t jump; /* index of the instruction to jump to; 0: none */
 	uint16_t anchor;
 	uint32_t offset;
-	uint8_t ends; /* of a test: bit r is set when the result r is the filter's result */
+	uint8_t ends; /* for a test: bit r is set if result r decides the filter */
 	uint8_t reserved[3];
 	uint64_t x, y;
 };

@@ -396,7 +396,7 @@ void wm_spaces_size(const struct wm_spaces *s, uint32_t *ret_processes, uint64_t
 {
 	uint64_t nr = 0;
 
-	/* A shared layout is counted in part for each of its users. */
+	/* Each user of a shared layout is charged its share of the mappings. */
 	for (uint32_t i = 0; i < s->nr; i++)
 		if (s->all[i]->layout)
 			nr +=

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document.h - the beginning of every JSON document that a verb prints:
+ * document.h - begins every JSON document that a verb prints:
  * {"schema":"waymark-VERB","schema_version":N,... The schema is
- * share/schema/waymark-VERB.schema.json; doc/format/json.md has the rule of versions.
+ * share/schema/waymark-VERB.schema.json; doc/format/json.md explains how versions are numbered.
  */
 #ifndef WM_VIEW_DOCUMENT_H
 #define WM_VIEW_DOCUMENT_H

@@ -96,7 +96,7 @@ static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_reco
 	free(path);
 }
 
-/* Names what can be recorded of programs without marks. */
+/* Suggests what can be recorded for programs without marks. */
 static void say_no_marks(const struct wm_recorder_plan *plan)
 {
 	bool alone = plan->command && !plan->nr_pids && !plan->all;

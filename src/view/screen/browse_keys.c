@@ -327,7 +327,10 @@ static void ask_limit(struct wm_browse *b, int how)
 
 /* --- other subjects -------------------------------------------------------------------- */
 
-/* Gets the function of the current line: of a call, that which its label names, in any object. */
+/*
+ * Gets the function on the current line. For a call, this is the function named by its label, in
+ * any object.
+ */
 static void browse_keys_function(struct wm_browse *b, struct wm_browse_function *ret)
 {
 	const struct wm_result_row *row = wm_browse_line(b)->row;

@@ -71,10 +71,9 @@ enum wm_ink {
 int wm_terminal_usable(struct wm_diag *diag);
 
 /*
- * Takes the terminal of standard input and output; characters are those of the
- * process's LC_CTYPE. Returns 0 or, with the reason in `diag`, -ENOTSUP (built
- * without ncurses), -ENOTTY (not a terminal), -ENODEV (TERM names a terminal
- * that cannot move the cursor) or -ENOMEM.
+ * Takes over the terminal of standard input and output; characters are those of the process's
+ * LC_CTYPE. Returns 0 or, with the reason in `diag`, -ENOTSUP (built without ncurses), -ENOTTY (not
+ * a terminal), -ENODEV (TERM names a terminal that cannot move the cursor) or -ENOMEM.
  */
 int wm_terminal_open(bool color, struct wm_terminal **ret, struct wm_diag *diag);
 

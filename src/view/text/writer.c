@@ -240,7 +240,7 @@ static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct 
 	return ok;
 }
 
-/* Returns the parts of an event whose items the format reads. */
+/* Returns the parts of an event whose items the output format needs. */
 static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *type,
 			 const struct view_type *t)
 {
