@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting_choice.h - decides how requested events are counted: which events of the kernel and of
- * programs the names mean, in which processes and on which CPUs, and whether the kernel and the
- * runtime count them (control/counting.h) or a stream of the events is recorded and counted while
- * it is read. Prints nothing.
+ * counting_choice.h - decides how requested events are counted: which kernel and program events the
+ * names refer to, in which processes and on which CPUs, and whether the kernel and the runtime
+ * count them (control/counting.h) or a stream of the events is recorded and counted as it is read.
+ * Prints nothing.
  *
  *   choice.c           names, CPUs, and the decision
- *   choice_programs.c  events of programs: rules, processes
+ *   choice_programs.c  program events: rules, processes
  *   choice_stream.c    the recording that a stream needs, and which of its events count
  */
 #ifndef WM_CONTROL_COUNTING_CHOICE_H
@@ -25,7 +25,7 @@
 #include "kernel/event_def.h"
 #include "kernel/event_space.h"
 
-/* A list of names, separated by commas, and the filter that applies to it; NULL: none. */
+/* A comma-separated list of names, and the filter that applies to it; NULL: none. */
 struct wm_counting_named {
 	const char *names, *filter;
 };
@@ -51,10 +51,10 @@ struct wm_counting_request {
 	char *const *environment;
 };
 
-/* Events of programs: the rules that the names became, see the end of this file. */
+/* Program events: the rules that the names became; see the end of this file. */
 struct wm_counting_rules;
 
-/* How it is counted. Points into itself: not to be copied. */
+/* How the events are counted. Points into itself: not to be copied. */
 struct wm_counting_choice {
 	const struct wm_counting_request *request;
 	struct wm_counting_plan counting;
@@ -69,11 +69,11 @@ struct wm_counting_choice {
  * Decides. Returns 0, or -errno with diag:
  *
  *   -ENOENT with diag->where  no event has this name
- *   -EINVAL, -E2BIG           a name, a filter or their combination is not possible; when
+ *   -EINVAL, -E2BIG           a name, a filter or their combination is not possible; if
  *                             diag->column is set, *ret_text is the filter that it refers to
  *   others                    wm_counting_check(), memory, permissions
  *
- * In any case wm_counting_choice_done() must be called.
+ * In any case, call wm_counting_choice_done() afterwards.
  */
 int wm_counting_choose(const struct wm_counting_request *q, const struct wm_event_space *space,
 		       struct wm_counting_choice *ret, const char **ret_text, struct wm_diag *diag);
@@ -87,21 +87,21 @@ static inline bool wm_counting_by_default(const struct wm_counting_request *q)
 /* --- counting from a stream ----------------------------------------------------------------- */
 
 /*
- * Fills the plan of a recorder with the processes, threads and CPUs; the caller adds the events and
+ * Fills in a recorder's plan with the processes, threads and CPUs; the caller adds the events and
  * receives the reports.
  */
 void wm_counting_stream_plan(const struct wm_counting_choice *c, struct wm_recorder_plan *ret);
 /*
- * Creates the events to record, for one recording. Returns 0, or -errno with diag. The caller
- * frees `single` of the events.
+ * Creates the events to record, for one recording. Returns 0, or -errno with diag. The caller frees
+ * the events' `single`.
  */
 int wm_counting_stream_want(const struct wm_counting_choice *c, struct wm_recorder_events *ret,
 			    struct wm_diag *diag);
-/* Returns the event that has this name in the trace; NULL: it is an event of a program. */
+/* Returns the event with this name in the trace; NULL: it is a program event. */
 const struct wm_event_def *wm_counting_stream_def(const struct wm_counting_choice *c,
 						  const char *name);
 /*
- * Returns whether events with this name are counted, not only recorded along with the requested
+ * Whether events with this name are counted, rather than only recorded along with the requested
  * ones. `choice` is a struct wm_counting_choice.
  */
 bool wm_counting_stream_counts(const void *choice, const char *name);
@@ -110,13 +110,13 @@ const char *wm_counting_stream_by(const struct wm_counting_choice *c);
 
 /* --- events of programs --------------------------------------------------------------------- */
 
-/* The processes and rules, also when there is no rule. */
+/* The processes and rules, even if there are no rules. */
 const struct wm_recorder_plan *wm_counting_rules_whose(const struct wm_counting_rules *r);
 uint32_t wm_counting_rules_nr(const struct wm_counting_rules *r);
-/* The number of the kernel's events that were named before this rule. */
+/* The number of kernel events that were named before this rule. */
 size_t wm_counting_rules_before(const struct wm_counting_rules *r, uint32_t rule);
 const char *wm_counting_rules_name(const struct wm_counting_rules *r, uint32_t rule);
-/* Sets `matched` of the totals to the rules that counted events match. */
+/* Sets the totals' `matched` to the rules that counted events match. */
 void wm_counting_rules_matched(const struct wm_counting *c, struct wm_recording_totals *ret);
 
 #endif

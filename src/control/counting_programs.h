@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting_programs.h - counts programs' events together with the counters of a run: the tally,
- * CMD's environment, processes that already run. The caller owns and steps the loop and calls each
- * function at the right time; without a plan all functions do nothing.
+ * counting_programs.h - counts program events together with a run's counters: the tally, CMD's
+ * environment, processes that are already running. The caller owns and steps the loop and calls
+ * each function at the right time; without a plan, none of the functions does anything.
  */
 #ifndef WM_CONTROL_COUNTING_PROGRAMS_H
 #define WM_CONTROL_COUNTING_PROGRAMS_H
@@ -15,16 +15,16 @@
 struct wm_recorder_targets;
 
 struct wm_counting_programs {
-	const struct wm_recorder_plan *plan; /* NULL: programs' events are not counted */
+	const struct wm_recorder_plan *plan; /* NULL: no program events are counted */
 	struct wm_loop *loop;
 	struct wm_tally *tally;
-	struct wm_recorder_targets *targets; /* processes that already run; NULL: none */
-	/* Number of processes that are not counted; messages name only some of them. */
+	struct wm_recorder_targets *targets; /* processes that are already running; NULL: none */
+	/* Number of processes not counted; messages name only some of them. */
 	uint32_t nr_refused;
 };
 
 /*
- * Whether a name selects programs' events. `err` is the error with which the lookup in the kernel
+ * Whether a name selects program events. `err` is the error with which the lookup in the kernel
  * failed; 0: it was not looked up. If the kernel's names cannot be read, only the events found in
  * the plan's program or processes decide. *ret_name is the name without "user:".
  */
@@ -51,17 +51,17 @@ int wm_counting_programs_hold(const struct wm_counting_programs *p, char *const 
 			      struct wm_diag *diag);
 
 /*
- * To be called when the tasks to count are known: counts these threads separately and, with `only`,
- * no others. Returns 0 or -errno.
+ * Call it once the tasks to count are known: counts these threads separately and, with `only`, no
+ * others. Returns 0 or -errno.
  */
 int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids, size_t nr_tids,
 			       bool only);
 
-/* Attaches to processes that already run. Returns 0, or -errno with diag. */
+/* Attaches to processes that are already running. Returns 0, or -errno with diag. */
 int wm_counting_programs_attach(struct wm_counting_programs *p, struct wm_diag *diag);
 
 /*
- * Reads the last sums and reports processes that never joined. Must be called before the loop is
+ * Reads the final sums and reports processes that never joined. Must be called before the loop is
  * destroyed. The tally remains.
  */
 void wm_counting_programs_leave(struct wm_counting_programs *p);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor.h - tests what waymark can do on this machine for this user. Each facility is tried, not
- * guessed from settings; one that does not work gets a reason and a cure. Leaves nothing behind:
- * the tests run in a child, on memory of their own, or in a tracing instance that is removed at
- * once. Prints nothing.
+ * inferred from settings; one that does not work gets a reason and a cure. Leaves nothing behind:
+ * the tests run in a child, on their own memory, or in a tracing instance that is removed at once.
+ * Prints nothing.
  */
 #ifndef WM_CONTROL_DOCTOR_H
 #define WM_CONTROL_DOCTOR_H
@@ -20,8 +20,8 @@ enum wm_works {
 
 struct wm_check {
 	const char *group; /* for example "Programs" or "Kernel events" */
-	const char *id;    /* fixed name for programs that read the result, such as "uprobes" */
-	const char *name;  /* for users */
+	const char *id;    /* fixed name, for programs that read the result, such as "uprobes" */
+	const char *name;  /* name for users */
 	enum wm_works works;
 	char detail[WM_CHECK_TEXT]; /* the result of the test */
 	char cure[WM_CHECK_TEXT];   /* "": no cure is needed, or none is possible */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inventory.h - lists the events of programs: files with their events, and groups of files that
- * belong together (a single file, or all files of a process). file.c reads a file's events,
- * memory.c those of a file without section headers, process.c finds the files of running processes.
- * Kernel events are in inventory_kernel.h. Not thread safe; prints nothing.
+ * inventory.h - lists program events: files with their events, and groups of files that belong
+ * together (a single file, or all files of a process). file.c reads a file's events, memory.c those
+ * of a file without section headers, process.c finds the files of running processes. Kernel events
+ * are in inventory_kernel.h. Not thread-safe; prints nothing.
  */
 #ifndef WM_CONTROL_INVENTORY_H
 #define WM_CONTROL_INVENTORY_H
@@ -19,12 +19,12 @@
 #include "elf/elf_symbols.h"
 #include "event/class.h"
 
-/* One site of an event. */
+/* One of an event's sites. */
 struct wm_inventory_place {
 	/* Address in the file; 0: unknown (a load+test site) */
 	uint64_t address;
-	const struct wm_elf_symbol *function; /* a symbol of the file; NULL: unknown */
-	char *source;                         /* name of the source file; NULL: unknown */
+	const struct wm_elf_symbol *function; /* a symbol in the file; NULL: unknown */
+	char *source;                         /* the source file's name; NULL: unknown */
 	uint32_t line;
 };
 
@@ -33,14 +33,14 @@ struct wm_inventory_event {
 	struct wm_class *class;
 	uint32_t nr_sites;
 	uint32_t nr_states;
-	/* addresses, in the file, of its struct waymark_event_state. */
+	/* addresses in the file of the event's struct waymark_event_state. */
 	uint64_t *states;
 	struct wm_inventory_place *places; /* an array of nr_sites places; NULL: not requested */
 };
 
 struct wm_inventory_file {
 	char *path;
-	struct wm_elf *elf; /* NULL when the file has no sites, or was read from memory */
+	struct wm_elf *elf; /* NULL if the file has no sites, or was read from memory */
 	struct wm_elf_symbols symbols;
 	struct wm_inventory_event *events; /* sorted by name */
 	uint32_t nr_events;
@@ -49,8 +49,8 @@ struct wm_inventory_file {
 };
 
 /*
- * Reads a file's events; takes ownership of the descriptor. With `places`, also finds the places of
- * sites. For a readable file without sites the result is 0 and no events; for an unreadable one, an
+ * Reads a file's events; takes ownership of the descriptor. With `places`, also finds the sites'
+ * places. Returns 0 with no events for a readable file without sites; for an unreadable one, an
  * errno and diag as from wm_elf_open() and wm_elf_sites_read().
  */
 int wm_inventory_file_load(int fd, const char *path, bool places, struct wm_inventory_file **ret,
@@ -58,16 +58,16 @@ int wm_inventory_file_load(int fd, const char *path, bool places, struct wm_inve
 void wm_inventory_file_destroy(struct wm_inventory_file *f); /* accepts NULL */
 
 /*
- * Reads the events of a mapped file from the process's runtime, for files without section headers;
- * `map` is the first mapping of the file. Finds no places; states are relative to the start of the
- * mapping. -ENOENT with diag: the process has no accessible runtime.
+ * Reads a mapped file's events from the process's runtime, for files without section headers; `map`
+ * is the file's first mapping. Finds no places; states are relative to the start of the mapping.
+ * Returns -ENOENT with diag if the process has no accessible runtime.
  */
 int wm_inventory_file_of_process(pid_t pid, const struct wm_maps *maps, const struct wm_map *map,
 				 struct wm_inventory_file **ret, struct wm_diag *diag);
 
 /*
- * The provider of events that declare none. If the path is a link to a program, it is derived from
- * the program's name, as when the program runs.
+ * The provider for events that declare none. If the path is a symlink to a program, it is derived
+ * from the program's name, as when the program runs.
  */
 void wm_inventory_provider(const char *path, char *buf, size_t size);
 
@@ -79,7 +79,7 @@ struct wm_inventory_group {
 	bool runtime; /* the processes contain the runtime */
 	struct wm_inventory_member {
 		const struct wm_inventory_file *file;
-		/* For each event of the file: number of processes in which it is enabled. */
+		/* For each of the file's events: the number of processes in which it is enabled. */
 		uint32_t *on;
 		uint32_t *unknown; /* for each event: number of processes that could not be read */
 	} * members;
@@ -87,7 +87,7 @@ struct wm_inventory_group {
 };
 
 struct wm_inventory {
-	bool fields; /* read also types, print forms and places */
+	bool fields; /* also read types, print forms and places */
 	struct wm_inventory_file **files;
 	uint32_t nr_files;
 	struct wm_inventory_group *groups;
@@ -113,7 +113,7 @@ int wm_inventory_add_file(struct wm_inventory *l, struct wm_inventory_file *file
  */
 int wm_inventory_add_process(struct wm_inventory *l, pid_t pid, bool alone);
 
-/* Adds all processes of this user (for root, of all users) that have events or the runtime. */
+/* Adds all of this user's processes (for root, all users') that have events or the runtime. */
 int wm_inventory_add_all_processes(struct wm_inventory *l);
 
 /* Whether the rules select the event; without rules (NULL) all events are selected. */
@@ -121,15 +121,15 @@ struct wm_rules;
 bool wm_inventory_wants(const struct wm_rules *rules, const struct wm_class *c);
 
 /*
- * Names for users: of kinds ("marker", "span-begin"), levels ("info", "debug") and types ("uint32",
- * "string", "char[16]"; written to buf, which is returned).
+ * Names shown to users for kinds ("marker", "span-begin"), levels ("info", "debug") and types
+ * ("uint32", "string", "char[16]"; written to buf, which is returned).
  */
 const char *wm_inventory_kind(const struct wm_class *c);
 const char *wm_inventory_level(const struct wm_class *c);
 const char *wm_inventory_type(const struct wm_field *f, char *buf, size_t size);
 
 /*
- * Writes a sentence with the names of events nearest to the glob; returns false when there are
+ * Writes a sentence with the names of the events nearest to the glob; returns false if there are
  * none.
  */
 bool wm_inventory_near(const struct wm_inventory *l, const char *glob, char *buf, size_t bytes);

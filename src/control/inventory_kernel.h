@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inventory_kernel.h - lists the kernel's events, and USDT probes of files and processes: resolves
- * names, lists all events, describes the families. Not thread safe; prints nothing.
+ * inventory_kernel.h - lists kernel events, and USDT probes in files and processes: resolves names,
+ * lists all events, describes the families. Not thread-safe; prints nothing.
  */
 #ifndef WM_CONTROL_INVENTORY_KERNEL_H
 #define WM_CONTROL_INVENTORY_KERNEL_H
@@ -18,7 +18,7 @@
 struct wm_inventory_kernel {
 	struct wm_event_space space;
 	struct wm_event_defs defs;
-	struct wm_probe_variables *variables; /* to list those of probes; NULL without `fields` */
+	struct wm_probe_variables *variables; /* to list probes' variables; NULL without `fields` */
 	bool fields;
 };
 
@@ -33,7 +33,7 @@ void wm_inventory_kernel_close(struct wm_inventory_kernel *k);
 bool wm_inventory_kernel_names(const char *word);
 
 /*
- * Adds the events that a name selects. Returns their number; 0 for a program's event or an unknown
+ * Adds the events that a name selects. Returns their number; 0 for a program event or an unknown
  * name; or -errno with diag as from wm_event_name_resolve().
  */
 int wm_inventory_kernel_find(struct wm_inventory_kernel *k, const char *name, struct wm_diag *diag);
@@ -45,14 +45,14 @@ int wm_inventory_kernel_find(struct wm_inventory_kernel *k, const char *name, st
 int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *diag);
 
 /*
- * Adds the matching USDT probes of a file or a running process (NULL: all probes). Reports no
+ * Adds the matching USDT probes in a file or a running process (NULL: all probes). Reports no
  * errors.
  */
 void wm_inventory_kernel_add_file(struct wm_inventory_kernel *k, const char *path,
 				  const char *glob);
 void wm_inventory_kernel_add_process(struct wm_inventory_kernel *k, pid_t pid, const char *glob);
 
-/* The kind of an event: "tracepoint", "system-call", "usdt" and so on. */
+/* An event's kind: "tracepoint", "system-call", "usdt" and so on. */
 const char *wm_inventory_kernel_kind(const struct wm_event_def *d);
 
 /* What a software or hardware event counts; "" for other events. */
@@ -62,7 +62,7 @@ const char *wm_inventory_kernel_help(const struct wm_event_def *d);
 #define WM_INVENTORY_FAMILIES 10u
 struct wm_inventory_family {
 	const char *name, *what;
-	const char *example; /* a command that lists events of the family */
+	const char *example; /* a command that lists the family's events */
 	const char *missing; /* the reason why it is not available here; NULL: it is */
 	bool is_counted;     /* false when its events are created at places that the user names */
 	uint32_t nr_events;

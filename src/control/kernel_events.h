@@ -4,8 +4,8 @@
  * and their formats; and the system's own buffer as a second instance (kernel/instance.h), for
  * facilities that the kernel offers only there.
  *
- * The command creates it, selects the events and starts them. The pump process inherits it over the
- * fork and drains the rings. The process that ends last removes the instance.
+ * The command creates it, selects the events and starts them. The pump process inherits it across
+ * the fork and drains the rings. The process that ends last removes the instance.
  */
 #ifndef WM_CONTROL_KERNEL_EVENTS_H
 #define WM_CONTROL_KERNEL_EVENTS_H
@@ -28,12 +28,14 @@ int wm_recorder_kernel_set_clock(struct wm_recorder_kernel *k, enum wm_clock_kin
 void wm_recorder_kernel_sweep(void);
 
 /*
- * Enables the first event of `defs`, with all its places (a USDT probe has several). A tracepoint
+ * Enables the first event in `defs`, with all its places (a USDT probe has several). A tracepoint
  * that is already enabled is not changed; a probe is created, and removed when the last process
- * that uses it ends. -EOPNOTSUPP with diag: the event cannot be recorded in a ring (a counter).
+ * that uses it ends. Returns -EOPNOTSUPP with diag if the event cannot be recorded in a ring (a
+ * counter).
  *
  * `filter` (event/filter.h; NULL: none): the kernel evaluates the part for which it gives the same
- * results as waymark; the pump process evaluates the rest. -ENOENT: the event lacks a field.
+ * results as waymark; the pump process evaluates the rest. Returns -ENOENT if the event lacks a
+ * field.
  */
 int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_def *defs,
 			   size_t nr_places, const char *filter, struct wm_diag *diag);
@@ -42,8 +44,8 @@ int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_d
 size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first);
 
 /*
- * Enables ftrace:print, the texts that programs write to trace_marker. Before Linux 6.16 they come
- * from the system's own buffer; -EBUSY with diag: that is in use.
+ * Enables ftrace:print, the strings that programs write to trace_marker. Before Linux 6.16 they
+ * come from the system's own buffer; returns -EBUSY with diag if that is in use.
  */
 int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *filter,
 				   struct wm_diag *diag);
@@ -63,7 +65,7 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
  */
 int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,
 			       struct wm_diag *diag);
-/* Whether a trigger takes times: then it needs a recording on CLOCK_MONOTONIC. */
+/* Whether a trigger records times, and so needs a recording on CLOCK_MONOTONIC. */
 bool wm_recorder_kernel_takes_times(const char *trigger);
 int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *definition,
 				 struct wm_diag *diag);
@@ -78,22 +80,23 @@ int wm_recorder_kernel_save(struct wm_recorder_kernel *k, struct wm_trace_writer
 /*
  * For changes during a recording, by the pump process (kernel_events_change.c). After begin, added
  * events are only staged, and an event that is already enabled gets the new filter instead of its
- * own; commit applies all of this, or nothing (with diag). A record is checked by the filter that
- * was in effect when it was written. `source` has the events that existed before begin; new events
- * are declared to it.
+ * own; commit applies either all of this or nothing (with diag). A record is checked by the filter
+ * that was in effect when it was written. `source` has the events that existed before begin; new
+ * events are declared to it.
  */
 void wm_recorder_kernel_change(struct wm_recorder_kernel *k);
 int wm_recorder_kernel_commit(struct wm_recorder_kernel *k, struct wm_kernel_source *source,
 			      struct wm_diag *diag);
 void wm_recorder_kernel_abandon(
     struct wm_recorder_kernel *k); /* drops everything that was staged */
-/* Records that all events have been declared, by a source that was created within the change. */
+/* Records that all events have been declared by a source that was created within the change. */
 void wm_recorder_kernel_declared(struct wm_recorder_kernel *k);
 
 /*
  * Disables the events with that name: SYSTEM:EVENT, syscall:NAME, a probe's name as given, or the
  * part after the first colon, with wildcards; within a change, it takes effect at the commit.
- * Returns their number; *ret_fixed is the number of events with thatname that cannot be disabled.
+ * Returns the number disabled; *ret_fixed is the number of events with that name that cannot be
+ * disabled.
  */
 uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob,
 				uint32_t *ret_fixed);
@@ -103,7 +106,7 @@ uint32_t wm_recorder_kernel_nr_on(const struct wm_recorder_kernel *k);
 /* Whether one of the events belongs to the given system. */
 bool wm_recorder_kernel_has_system(const struct wm_recorder_kernel *k, const char *system);
 
-/* Whether a print form of one of the events prints addresses as symbols. */
+/* Whether one of the events' print forms prints addresses as symbols. */
 bool wm_recorder_kernel_show_symbols(const struct wm_recorder_kernel *k);
 
 /*
@@ -117,8 +120,8 @@ int wm_recorder_kernel_cpus(struct wm_recorder_kernel *k, const int *cpus, size_
 			    struct wm_diag *diag);
 int wm_recorder_kernel_exclude(struct wm_recorder_kernel *k, const pid_t *tids, size_t nr);
 /*
- * Records only a CMD, from its execve(2) on. To be called before the pump is forked; CMD is started
- * with *ret_exec (base/child.h), which belongs to `k`. 0 or -errno.
+ * Records only a CMD, from its execve(2) on. Call it before the pump is forked; CMD is started with
+ * *ret_exec (base/child.h), which belongs to `k`. Returns 0 or -errno.
  */
 int wm_recorder_kernel_from_exec(struct wm_recorder_kernel *k, struct wm_child_exec **ret_exec);
 /* Starts recording. */

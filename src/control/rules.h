@@ -4,8 +4,9 @@
  * contexts, and written to DIR/rules in the layout of runtime/agent.h. Each change replaces the
  * whole file.
  *
- * A glob is "provider:name". Without a ':' it matches that name of any provider;
- * "user:provider:name" is the same event, for when the kernel has an event of that name too.
+ * A glob is "provider:name". Without a ':' it matches that name from any provider;
+ * "user:provider:name" is the same event, for cases where the kernel also has an event with that
+ * name.
  */
 #ifndef WM_CONTROL_RULES_H
 #define WM_CONTROL_RULES_H
@@ -24,7 +25,7 @@
 
 struct wm_rules;
 
-/* The parameters of each process's pool; see struct wm_rules_header. */
+/* The parameters for each process's pool; see struct wm_rules_header. */
 struct wm_rules_options {
 	uint32_t pool_mode; /* enum wm_pool_mode */
 	uint64_t buffer_bytes;
@@ -34,7 +35,7 @@ struct wm_rules_options {
 	bool counts; /* events are counted, not recorded: see ring/counts.h */
 };
 
-/* Block mode: the longest time that a thread waits for room. */
+/* Block mode: the longest time a thread waits for room. */
 #define WM_RULES_BLOCK_MS 1000u
 
 /* Whether a pool can have this size (at least the minimum below) and mode. */
@@ -49,23 +50,23 @@ void wm_rules_destroy(struct wm_rules *r); /* accepts NULL */
 
 /*
  * Adds a rule. `filter` is text (NULL: no filter); the strings are copied. Returns the rule's
- * index, -EINVAL with diag (and a column in the filter), -E2BIG when the rules outgrow their file,
- * or -ENOMEM.
+ * index, -EINVAL with diag (and a column in the filter), -E2BIG if the rules outgrow their file, or
+ * -ENOMEM.
  */
 int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint32_t contexts,
 		 uint32_t level_max, struct wm_diag *diag);
 
-/* Adds a rule that disables events which other rules of its change enable. */
+/* Adds a rule that disables events that other rules in the same change enable. */
 int wm_rules_exclude(struct wm_rules *r, const char *glob, struct wm_diag *diag);
 
 uint32_t wm_rules_count(const struct wm_rules *r);
-/* The generation that was written last; 0: never written. */
+/* The generation last written; 0: never written. */
 uint64_t wm_rules_generation(const struct wm_rules *r);
 /* The glob as passed to wm_rules_add() */
 const char *wm_rules_glob(const struct wm_rules *r, uint32_t i);
 const struct wm_rules_options *wm_rules_options(const struct wm_rules *r);
 
-/* Changes the session's clock; to be called before the rules are written. */
+/* Changes the session's clock; call it before the rules are written. */
 void wm_rules_set_clock(struct wm_rules *r, enum wm_clock_kind kind);
 
 /* Whether the rules together enable an event. Filters are not evaluated. */
@@ -77,13 +78,13 @@ bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, 
 		    uint32_t level);
 
 /*
- * Checks that the filters of rules which name this event exactly (without wildcards) fit its
- * fields. Returns 0, or -EINVAL with diag. `desc` is the description from which `c` was parsed.
+ * Checks that the filters of rules that name this event exactly (without wildcards) fit its fields.
+ * Returns 0, or -EINVAL with diag. `desc` is the description from which `c` was parsed.
  */
 int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const void *desc,
 		   size_t bytes, struct wm_diag *diag);
 
-/* Replaces the file `rules` in the folder by a new generation (the first is 1). */
+/* Replaces the file `rules` in the folder with a new generation (the first is 1). */
 int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);
 
 /* ------------------------------------------------------------------ *
@@ -95,14 +96,14 @@ int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);
 int wm_rules_load(int dirfd, struct wm_rules **ret);
 
 /*
- * Encodes the rules as records of the file. Returns their size in bytes; records that do not fit
- * into `size` are not written.
+ * Encodes the rules as file records. Returns their size in bytes; records that do not fit into
+ * `size` are not written.
  */
 size_t wm_rules_encode(const struct wm_rules *r, void *buf, size_t size);
 
 /*
- * Adds `nr` encoded rules as one change, the last `nr` of the result, and drops older rules that
- * have no effect any more. Replaces *r, or leaves it unchanged on failure: -EBADMSG, -E2BIG with
+ * Adds `nr` encoded rules as one change, the last `nr` of the result, and drops older rules that no
+ * longer have any effect. Replaces *r, or leaves it unchanged on failure: -EBADMSG, -E2BIG with
  * diag, or -ENOMEM.
  */
 int wm_rules_change(struct wm_rules **r, const void *records, size_t bytes, uint32_t nr,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice.c - resolves the names of events, of the kernel or of programs; selects CPUs; decides
- * whether the kernel counts or the counts come from a stream of the events. See counting_choice.h.
+ * choice.c - resolves the names of kernel and program events; selects CPUs; decides whether the
+ * kernel counts the events or they are counted from a stream. See counting_choice.h.
  */
 #include "control/counting_choice.h"
 
@@ -30,7 +30,7 @@ static const char *const defaults[] = {
     "cycles",     "instructions",     "branches",       "branch-misses",
 };
 
-/* Receives the named events: those of the kernel, and those of programs. */
+/* Receives the named events, both kernel and program events. */
 struct naming {
 	const struct wm_event_space *space;
 	struct wm_counting_choice *choice;
@@ -57,9 +57,9 @@ static int refuse_unknown(const char *name, int err, struct wm_diag *diag)
 }
 
 /*
- * Assigns filters to the events from index `before` on. Events matched by a wildcard that lack a
- * field of the filter are removed from the list and reported; an event named without wildcards
- * that lacks a field is an error.
+ * Assigns filters to the events from index `before` on. Events that a wildcard matched but that
+ * lack a field in the filter are removed from the list and reported; for an event named without
+ * wildcards, the lack of a field is an error.
  */
 static int add_filters(const struct naming *n, const char *name,
 		       const struct wm_counting_filters *filters, size_t before)
@@ -82,7 +82,7 @@ static int add_filters(const struct naming *n, const char *name,
 	return 0;
 }
 
-/* Adds the events of one name, with their filters. */
+/* Adds the events that one name selects, with their filters. */
 static int add_name(const struct naming *n, const char *name,
 		    const struct wm_counting_filters *filters)
 {
@@ -176,7 +176,7 @@ static void choice_make_plan(const struct wm_counting_request *q, const struct w
 	};
 }
 
-/* Finds the events to count, of the kernel and of programs. */
+/* Finds the kernel and program events to count. */
 static int find_events(struct wm_counting_choice *c, const struct wm_event_space *space,
 		       const char **ret_text, struct wm_diag *diag)
 {
@@ -222,22 +222,22 @@ static bool bpf_refused(const struct wm_counting_choice *c)
 	return true;
 }
 
-/* Returns whether --by needs a stream, because a BPF program cannot count it. */
+/* Whether --by needs a stream, because a BPF program cannot count it. */
 static bool needs_stream_by(const struct wm_counting_choice *c)
 {
 	const struct wm_counting_request *q = c->request;
 
 	for (size_t i = 0; i < c->defs.nr; i++) {
 		if (c->defs.defs[i].family >= WM_FAMILY_USDT)
-			return true; /* probes provide their fetched arguments only when recorded */
+			return true; /* probes deliver their fetched arguments only when recorded */
 	}
 	return c->counting.programs || q->cpus || q->interval_ns || q->repeats || has_filter(q) ||
 	       bpf_refused(c);
 }
 
 /*
- * Returns whether counting needs a stream: for filters that the kernel cannot evaluate, or for
- * events of programs per CPU, because the runtime counts per thread only.
+ * Whether counting needs a stream: for filters that the kernel cannot evaluate, or for program
+ * events per CPU, because the runtime counts only per thread.
  */
 static bool needs_stream(const struct wm_counting_choice *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice_programs.c - events of programs: finds the names that refer to them, makes rules from the
- * names, and selects the processes. Environment and attaching work as for recordings. See
+ * choice_programs.c - program events: finds the names that refer to them, turns the names into
+ * rules, and selects the processes. Environment and attaching work as for recordings. See
  * choice_int.h.
  */
 #include <errno.h>
@@ -32,7 +32,9 @@ bool wm_counting_rules_means(const struct wm_counting_rules *r, const struct wm_
 	return wm_counting_means_programs(&r->plan, space, name, err, &user);
 }
 
-/* Joins the filter for all events, that of this -e, and the CPUs with &&. 0 or -errno. */
+/*
+ * Joins the filter for all events, the one for this -e, and the CPUs with &&. Returns 0 or -errno.
+ */
 static int join_all(const struct wm_counting_rules *r, const struct wm_counting_filters *f,
 		    char **ret)
 {
@@ -53,7 +55,7 @@ static bool choice_programs_is_named(const struct wm_counting_rules *r, const ch
 	return false;
 }
 
-/* Checks the syntax of a filter. */
+/* Checks a filter's syntax. */
 static int check_filter(const char *text, const char **ret_text, struct wm_diag *diag)
 {
 	unsigned char *code = NULL;
@@ -110,7 +112,7 @@ int wm_counting_rules_add(struct wm_counting_rules *r, const char *name,
 
 /* creation */
 
-/* Finds the processes of -p, and those of the threads of -t. 0 or -errno. */
+/* Finds the processes given by -p, and those of the threads given by -t. Returns 0 or -errno. */
 static int choice_programs_find_pids(struct wm_counting_rules *r, const struct wm_counting_plan *c,
 				     struct wm_diag *diag)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice_stream.c - the recording that counting from a stream needs: its processes and events, and
+ * choice_stream.c - the recording needed for counting from a stream: its processes and events, and
  * which of the events count. See counting_choice.h.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@ const char *wm_counting_stream_by(const struct wm_counting_choice *c)
 	return c->request->per_cpu ? "$cpu" : c->request->per_thread ? "$tid" : "";
 }
 
-/* Returns the part of `name` after "FIRST:"; NULL when it begins otherwise. */
+/* Returns the part of `name` after "FIRST:"; NULL if it begins otherwise. */
 static const char *choice_stream_behind(const char *name, const char *first)
 {
 	size_t bytes = strlen(first);
@@ -47,8 +47,8 @@ const struct wm_event_def *wm_counting_stream_def(const struct wm_counting_choic
 }
 
 /*
- * Returns false for events that are recorded along with the requested ones: exits of system calls,
- * names of tasks, mappings.
+ * Returns false for events that are recorded along with the requested ones: system call exits, task
+ * names, mappings.
  */
 bool wm_counting_stream_counts(const void *choice, const char *name)
 {
@@ -70,7 +70,7 @@ static char *name_to_record(const char *name, size_t bytes)
 	return asprintf(&copy, "%.*s%s", (int)bytes, name, more) < 0 ? NULL : copy;
 }
 
-/* Adds a list of names, with its filter and the one for all events. */
+/* Adds a list of names, with its own filter and the one for all events. */
 static int want_names(const struct wm_counting_choice *c, const struct wm_counting_named *wanted,
 		      struct wm_recorder_events *to, struct wm_diag *diag)
 {

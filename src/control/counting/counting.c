@@ -19,7 +19,7 @@
 #include "control/counting_programs.h"
 #include "control/recorder/command.h"
 
-#define LOOK_NS 100000000u /* interval at which the threads of -t are checked for existence */
+#define LOOK_NS 100000000u /* how often the threads given by -t are checked for existence */
 
 struct run {
 	const struct wm_counting_plan *plan;
@@ -70,7 +70,7 @@ static void on_process_end(pid_t pid, int status, void *data)
 		wm_loop_stop(r->loop, 0);
 }
 
-/* Polls, because older kernels have no descriptor that reports the end of a thread. */
+/* Polls, because older kernels have no descriptor that reports a thread's end. */
 static void counting_on_look(void *data)
 {
 	struct run *r = data;
@@ -131,8 +131,8 @@ static int start_by(struct run *r, struct wm_diag *diag)
 }
 
 /*
- * Starts counting after the delay. If this fails, CMD already runs and continues; the error is
- * returned after its end.
+ * Starts counting after the delay. If this fails, CMD is already running and continues; the error
+ * is returned after its end.
  */
 static void on_delay_over(void *data)
 {
@@ -265,7 +265,7 @@ static int counting_hold_command(struct run *r, struct wm_diag *diag)
 					 wm_loop_original_mask(r->loop), &r->child, diag);
 }
 
-/* Called when the tasks to count are known. */
+/* Called once the tasks to count are known. */
 static int serve_tally(struct run *r)
 {
 	const struct wm_counting_plan *p = r->plan;

@@ -16,8 +16,8 @@
 /* ---- names --------------------------------------------------------------------------- */
 
 /*
- * Whether the kernel has the family of a name. Then even a misspelt "sched:sched_swtich" is a
- * kernel name.
+ * Whether the kernel has the name's family. If so, even a misspelt "sched:sched_swtich" is a kernel
+ * name.
  */
 static bool kernel_has_family(const struct wm_event_space *space, const char *name)
 {
@@ -160,7 +160,7 @@ int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids
 
 static void on_gone(void *data)
 {
-	/* ignored: the end of the processes is already watched for the kernel's events. */
+	/* Ignored: the kernel events' part already watches for the processes' end. */
 	(void)data;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program_counts.c - see program_counts.h. Connections are accepted and served in the caller's
- * loop. Ten times a second, the counts of ended processes are added up and the processes released,
- * and sealed chunks are emptied, so that the number of short-lived threads is not limited.
+ * loop. Ten times a second, the counts of ended processes are added up, the processes released, and
+ * sealed chunks emptied, so that the number of short-lived threads is not limited.
  */
 #include "control/counting/program_counts.h"
 
@@ -18,12 +18,12 @@
 #include "runtime/agent.h"
 
 #define MEMBERS_MAX 32768u
-/* Fewer connections than the loop serves in a step, as in a recording. */
+/* Fewer connections than the loop serves in one step, as in a recording. */
 #define ACCEPT_PER_CALL 32
 #define SWEEP_NS        100000000u
-/* Limit of the memory for chunks of a process. It is allocated only when it is used. */
+/* Limit for the memory of a process's chunks. It is allocated only when used. */
 #define BIG_BYTES (1ull << 30)
-/* Steps of the loop for the last messages of ended processes. */
+/* Most loop steps spent on the last messages from ended processes. */
 #define LEAVE_STEPS 1000
 
 struct wm_rules_options wm_tally_rules_options(void)
@@ -123,7 +123,7 @@ static void program_counts_add_member(struct wm_tally *t, int sock)
 		t->o.refused(0, "out of memory or descriptors for another process", t->o.data);
 }
 
-/* Accepts connections. Returns their number or -errno. */
+/* Accepts connections. Returns the number accepted or -errno. */
 static int program_counts_accept_some(struct wm_tally *t)
 {
 	int nr = 0;
@@ -174,7 +174,7 @@ static void on_sweep(void *data)
 	(void)listen_on(t);
 }
 
-/* Requests to a recorder are not supported here. */
+/* Tool requests are not supported here. */
 static void on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
 {
 	(void)message;
@@ -263,7 +263,7 @@ void wm_tally_begin(struct wm_tally *t)
 
 /*
  * Accepts all processes that connected before the folder was removed, because they may have counted
- * and ended, and handles messages until none is left.
+ * events and ended, and handles messages until none are left.
  */
 static void take_last(struct wm_tally *t)
 {
@@ -288,7 +288,7 @@ void wm_tally_end(struct wm_tally *t)
 	take_last(t);
 	wm_tally_read(t);
 	for (struct tally_member *m = t->members; m; m = m->next)
-		/* If this fails, the process finds its socket closed. */
+		/* If this fails, the process will find its socket closed. */
 		(void)wm_app_send(m->app, WM_MSG_DETACH);
 	drop_members(t);
 	t->loop = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts.h - counts programs' events: a session whose processes count instead of recording
- * (ring/counts.h), and the sums of their counts. Nothing is written to disk; the counts of a
- * process survive its end, even by a kill.
+ * program_counts.h - counts program events: a session whose processes count instead of recording
+ * (ring/counts.h), and the sums of their counts. Nothing is written to disk; a process's counts
+ * survive its end, even if it is killed.
  *
  * An event is counted if a recording with the same rules would contain it; an event that a
  * recording would lose because no pool or level was available is counted as lost.
@@ -35,7 +35,9 @@ struct wm_tally_options {
 	size_t nr_tids;
 	bool only;
 	void (*joined)(pid_t pid, void *data); /* may be NULL */
-	/* Called for a process that is not counted, or not until its end; `why` is the reason. */
+	/*
+	 * Called for a process that is not counted, or not counted to its end; `why` is the reason.
+	 */
 	void (*refused)(pid_t pid, const char *why, void *data);
 	void *data;
 };
@@ -56,8 +58,8 @@ void wm_tally_destroy(struct wm_tally *t); /* accepts NULL */
 void wm_tally_read(struct wm_tally *t);
 
 /*
- * Computes the last sums: removes the folder, handles all messages of connected processes, and
- * detaches processes that still run. Steps the loop. Later calls do nothing.
+ * Computes the final sums: removes the folder, handles all messages from connected processes, and
+ * detaches processes that are still running. Steps the loop. Later calls do nothing.
  */
 void wm_tally_end(struct wm_tally *t);
 
@@ -66,15 +68,15 @@ size_t wm_tally_nr(const struct wm_tally *t);
 const char *wm_tally_name(const struct wm_tally *t, size_t event); /* "provider:name" */
 /* The first rule that matches the event. */
 uint32_t wm_tally_rule(const struct wm_tally *t, size_t event);
-/* The count at the last read, for thread tids[thread] or, with WM_TALLY_ALL, in total. */
+/* The count at the last read, for the thread tids[thread] or, with WM_TALLY_ALL, in total. */
 uint64_t wm_tally_count(const struct wm_tally *t, size_t event, size_t thread);
-/* The increase since the last call of wm_tally_since() for this event and thread. */
+/* The increase since the last call to wm_tally_since() for this event and thread. */
 uint64_t wm_tally_since(struct wm_tally *t, size_t event, size_t thread);
 
 struct wm_tally_totals {
-	uint32_t nr_processes; /* that joined */
-	uint64_t lost;         /* number of events of all processes that could not be counted */
-	/* Number of events that match a glob but lack a field of its filter. */
+	uint32_t nr_processes; /* number that joined */
+	uint64_t lost;         /* number of events, in all processes, that could not be counted */
+	/* Number of events that matched a glob but lack a field in its filter. */
 	uint64_t filtered_missing;
 	uint32_t nr_unpatched;    /* number of processes whose code is not patched */
 	uint64_t sites_unpatched; /* number of sites that are off for that reason */

@@ -9,14 +9,14 @@
 #include "control/counting/program_counts.h"
 #include "control/session/member.h"
 
-/* Sums of one event: a column per separately counted thread, and one for the total. */
+/* One event's sums: a column per separately counted thread, and one for the total. */
 struct tally_event {
 	char *name;
 	uint32_t rule;
-	uint64_t *kept;   /* counts from chunks that were already emptied */
-	uint64_t *now;    /* counts from chunks in use, when they were last read */
+	uint64_t *kept;   /* counts from chunks that have been emptied */
+	uint64_t *now;    /* counts from chunks in use, as last read */
 	uint64_t *before; /* at wm_tally_begin() */
-	uint64_t *told;   /* the value that wm_tally_since() returned last */
+	uint64_t *told;   /* the value that wm_tally_since() last returned */
 };
 
 /* A separately counted thread, by its ids. */
@@ -32,7 +32,7 @@ struct tally_member {
 	struct tally_event **events; /* indexed by id; NULL: not announced */
 	uint32_t nr_ids;
 	bool counted;    /* counted among those that joined */
-	uint64_t missed; /* filtered_missing when it was last read */
+	uint64_t missed; /* filtered_missing when last read */
 };
 
 struct wm_tally {
@@ -48,7 +48,7 @@ struct wm_tally {
 	struct tally_thread *threads;
 	size_t nr_columns; /* threads plus one for the total */
 	struct wm_tally_totals totals;
-	uint64_t lost_now;    /* losses of processes that still run */
+	uint64_t lost_now;    /* losses in processes that are still running */
 	uint64_t lost_before; /* at wm_tally_begin() */
 	bool held;            /* until wm_tally_begin() */
 };
@@ -56,11 +56,11 @@ struct wm_tally {
 int wm_tally_find_threads(struct wm_tally *t);
 void wm_tally_on_event(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
 /*
- * Adds the counts of sealed chunks to `kept` and empties these chunks. With `all`, also adds the
- * counts of other chunks to `now`.
+ * Adds the counts from sealed chunks to `kept` and empties these chunks. With `all`, also adds the
+ * counts from other chunks to `now`.
  */
 void wm_tally_take(struct tally_member *m, bool all);
-/* Adds all remaining counts of an ended process to `kept`. */
+/* Adds all of an ended process's remaining counts to `kept`. */
 void wm_tally_keep(struct tally_member *m);
 void wm_tally_forget(struct wm_tally *t); /* frees the sums */
 

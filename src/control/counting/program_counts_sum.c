@@ -15,7 +15,7 @@
 
 /* ---- events by name ------------------------------------------------------------- */
 
-/* The index of a name, or the index at which to insert it. */
+/* A name's index, or the index at which to insert it. */
 static size_t counts_sum_place_of(const struct wm_tally *t, const char *name)
 {
 	return WM_SEARCH(0, t->nr_events, i, strcmp(t->events[i]->name, name) < 0);
@@ -116,7 +116,7 @@ int wm_tally_find_threads(struct wm_tally *t)
 	return 0;
 }
 
-/* The column of a thread; threads without a column use that of the total. */
+/* A thread's column; threads without their own use that of the total. */
 static size_t counts_sum_column_of(const struct tally_member *m, uint32_t tid)
 {
 	const struct wm_tally *t = m->tally;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - runs all checks, see doctor.h. */
+/* doctor.c - runs all checks; see doctor.h. */
 #include "control/doctor.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ struct wm_doctor_check {
 	void (*run)(struct wm_doctor *d, struct wm_check *c);
 };
 
-/* Both arrays end with an entry without a name. */
+/* Each array ends with an entry that has no name. */
 extern const struct wm_doctor_check wm_doctor_programs[], wm_doctor_kernel[];
 
 /* Set the result and, for "no" and "partly", the cure ("": none). */

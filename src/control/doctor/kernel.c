@@ -49,7 +49,7 @@ static void check_tracefs(struct wm_doctor *d, struct wm_check *c)
 		wm_check_no(c, WM_WORKS_NO, "", "%s", sentence);
 }
 
-/* Whether a file of tracefs contains this word; false when it cannot be read. */
+/* Whether a tracefs file contains this word; false if it cannot be read. */
 static bool file_has(const struct wm_tracefs *t, const char *file, const char *word)
 {
 	char *text;
@@ -78,7 +78,7 @@ static void check_syscalls(struct wm_doctor *d, struct wm_check *c)
 			    "this kernel has no events named after system calls");
 }
 
-/* Uses a private instance, so that the buffers of other tracers are not touched. */
+/* Uses a private instance, so that other tracers' buffers are not touched. */
 static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 {
 	char name[64], path[128];
@@ -96,7 +96,7 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 	fd = openat(t->dirfd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0)
 		meta = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-	err = meta == MAP_FAILED ? errno : 0; /* of openat() or mmap() */
+	err = meta == MAP_FAILED ? errno : 0; /* from openat() or mmap() */
 	if (meta != MAP_FAILED)
 		(void)munmap(meta, (size_t)sysconf(_SC_PAGESIZE));
 	if (fd >= 0)
@@ -395,7 +395,8 @@ static void check_btf(struct wm_doctor *d, struct wm_check *c)
 }
 
 /*
- * Reads the first line for code. Lines for per-CPU data, which may come first, start at address 0.
+ * Reads the first line that is for code. Lines for per-CPU data, which may come first, start at
+ * address 0.
  */
 static void first_function(FILE *f, char *line, size_t bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program.c - tests what marked programs require: patchable code, sealable memory, a barrier, a
- * clock, and for -p the permission to attach. Each is tried in a child, as the runtime does it in a
- * program.
+ * clock, and for -p the permission to attach. Each is tried in a child, the way the runtime does it
+ * in a program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -154,8 +154,8 @@ static void check_memory(struct wm_doctor *d, struct wm_check *c)
 }
 
 /*
- * Attaches to a child, which stands for a process of this user that did not permit tracing
- * explicitly.
+ * Attaches to a child, which stands in for one of this user's processes that did not explicitly
+ * permit tracing.
  */
 static void check_attach(struct wm_doctor *d, struct wm_check *c)
 {

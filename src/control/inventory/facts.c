@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts.c - properties of kernel events besides their names, and the families they belong to; see
- * inventory_kernel.h.
+ * facts.c - properties of kernel events besides their names, and the families to which they belong;
+ * see inventory_kernel.h.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static int count_item(const struct wm_event_item *item, void *data)
 
 struct family {
 	const char *name, *what, *example;
-	/* Without a count, because its events are created at places that users name. */
+	/* Has no count, because its events are created at places that users name. */
 	enum wm_event_family family;
 };
 
@@ -78,7 +78,7 @@ static const struct family families[] = {
 
 static_assert(sizeof(families) / sizeof(families[0]) == WM_INVENTORY_FAMILIES, "");
 
-/* The reason why a family is not available on this machine; NULL: it is. */
+/* The reason why a family is not available on this machine; NULL: it is available. */
 static const char *facts_missing(const struct wm_inventory_kernel *k, const struct family *f)
 {
 	bool tracefs = f->family == WM_FAMILY_TRACEPOINT || f->family == WM_FAMILY_SYSCALL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - reads the events of one ELF file: elf/ finds sites and descriptions, event/ parses them,
- * and they are merged by name. See inventory.h.
+ * file.c - reads one ELF file's events: elf/ finds sites and descriptions, event/ parses them, and
+ * they are merged by name. See inventory.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "elf/sites.h"
 #include "event/provider.h"
 
-/* A description of the file, before it is merged into an event. */
+/* A description in the file, before it is merged into an event. */
 struct entry {
 	struct wm_class *class; /* NULL: the description could not be parsed */
 	uint32_t index;         /* in sites->events */
@@ -84,8 +84,8 @@ static int unite(struct wm_inventory_file *f, const struct wm_elf_sites *s, stru
 }
 
 /*
- * Finds the source of a place. A marker is described at its site. A typed event is declared
- * elsewhere, so debug information is needed to find the callers of its inline function.
+ * Finds a place's source. A marker is described at its site. A typed event is declared elsewhere,
+ * so debug information is needed to find the callers of its inline function.
  */
 static void place_source(struct wm_inventory_place *place, const struct wm_class *c,
 			 struct wm_elf_lines *lines)

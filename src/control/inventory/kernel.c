@@ -79,8 +79,8 @@ int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *
 /* ---- USDT of files ------------------------------------------------------------------ */
 
 /*
- * Adds the probes of a file. Probes with one name are adjacent: the second and later ones are
- * places of the first.
+ * Adds a file's probes. Probes with the same name are adjacent: the second and later ones are
+ * further places of the first.
  */
 static void add_probes(struct wm_inventory_kernel *k, const struct wm_elf_usdts *usdts,
 		       const char *path, const char *glob)

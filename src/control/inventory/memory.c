@@ -25,7 +25,7 @@ static bool inventory_memory_is_of(const struct collecting *c, uint64_t address)
 	       map->dev_minor == c->map->dev_minor;
 }
 
-/* Returns the event of a class, created if it is new; NULL when out of memory. */
+/* Returns the event for a class, created if it is new; NULL when out of memory. */
 static struct wm_inventory_event *inventory_memory_event_of(struct wm_inventory_file *f,
 							    const struct wm_attach_site *s)
 {

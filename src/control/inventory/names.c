@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - names of kinds, levels and types; suggestions of similar names. See inventory.h. */
+/* names.c - names for kinds, levels and types; suggestions of similar names. See inventory.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const char *wm_inventory_type(const struct wm_field *f, char *buf, size_t size)
 	return buf;
 }
 
-/* Offers full names or, for a glob without ':', names without provider. */
+/* Offers full names or, for a glob without ':', names without the provider. */
 static void offer_all(const struct wm_inventory *l, const char *glob, struct wm_nearest *near)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {

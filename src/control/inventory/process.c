@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - lists the events of running processes: finds the ELF files that they map, and the
- * events that are enabled. A file is read once, even if many processes map it. A process that can
- * no longer be read has ended and is ignored. See inventory.h.
+ * process.c - lists running processes' events: finds the ELF files that they map, and the events
+ * that are enabled. A file is read once, even if many processes map it. A process that can no
+ * longer be read has ended and is ignored. See inventory.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -29,7 +29,7 @@ struct wm_seen {
 	const struct wm_inventory_file *file; /* NULL: no events are known */
 };
 
-/* A process that is being examined. */
+/* A process being examined. */
 struct process {
 	pid_t pid;
 	bool alone, runtime;
@@ -59,7 +59,7 @@ static struct wm_seen *inventory_process_find_seen(const struct wm_inventory *l,
 	return NULL;
 }
 
-/* Opens and reads a mapped file. Returns NULL when it has no readable events. */
+/* Opens and reads a mapped file. Returns NULL if it has no readable events. */
 static struct wm_inventory_file *inventory_process_load(const struct wm_inventory *l,
 							const struct process *p,
 							const struct wm_map *map)
@@ -133,7 +133,7 @@ static bool is_runtime(const char *path)
 	return slash && !strncmp(slash + 1, "libwaymark-rt.so", strlen("libwaymark-rt.so"));
 }
 
-/* Whether a process has a statically linked runtime: that has a control page. */
+/* Whether a process has a statically linked runtime, which has a control page. */
 static bool has_static_runtime(pid_t pid)
 {
 	struct wm_target target;
@@ -144,7 +144,7 @@ static bool has_static_runtime(pid_t pid)
 	return true;
 }
 
-/* Whether the file is also mapped at a lower address of the process. */
+/* Whether the file is also mapped at a lower address in the process. */
 static bool inventory_process_met_before(const struct process *p, size_t at)
 {
 	for (size_t i = at; i > 0; i--) {
@@ -164,7 +164,7 @@ static bool inventory_process_has_code(const struct process *p, size_t at)
 	return false;
 }
 
-/* Finds the files of a process that have events, by address, and where they are loaded. */
+/* Finds a process's files that have events, by address, and where they are loaded. */
 static int find_files(struct wm_inventory *l, struct process *p)
 {
 	int err = 0;
@@ -240,7 +240,7 @@ static int fill_group(struct wm_inventory_group *g, const struct process *p)
 	return 0;
 }
 
-/* Returns the group of a process: one with the same command and files, or a new one. */
+/* Returns a process's group: one with the same command and files, or a new one. */
 static int group_of(struct wm_inventory *l, const struct process *p,
 		    struct wm_inventory_group **ret)
 {
@@ -266,7 +266,7 @@ static int group_of(struct wm_inventory *l, const struct process *p,
 }
 
 /*
- * Whether an event is enabled: reads its word in the process, see <waymark/abi.h>. Returns 1, 0 or
+ * Whether an event is enabled: reads its word in the process; see <waymark/abi.h>. Returns 1, 0 or
  * -errno.
  */
 static int inventory_process_is_on(pid_t pid, uint64_t address)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - changes of rules while a session is served. A tool sends them; the pump
- * replaces the file and sends RULES to every process. The tool gets its answer when
- * all processes have confirmed the new rules, or a second later. One change at a time:
- * later ones wait.
+ * change.c - rule changes while a session is served. A tool sends them; the pump replaces the file
+ * and sends RULES to every process. The tool gets its answer when all processes have confirmed the
+ * new rules, or a second later. One change at a time: later ones wait.
  *
- * When a process read the file just before it was replaced, its SYNCED has the old generation, and
- * it gets RULES again.
+ * If a process read the file just before it was replaced, its SYNCED has the old generation, and it
+ * is sent RULES again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +70,7 @@ static int replace_rules(struct wm_pumproc *p, const struct wm_msg_change *ask)
 	return 0;
 }
 
-/* Sends RULES to a process that follows older rules and was not notified yet. */
+/* Sends RULES to a process that follows older rules and has not been notified yet. */
 static void pump_change_tell(struct wm_pumproc *p, struct wm_pumproc_member *m)
 {
 	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(p) ||
@@ -126,7 +125,7 @@ static bool pump_change_bit(const uint64_t *bits, uint32_t i)
 	return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* Copies the bits of the last nr_rules rules, beginning at bit 0. */
+/* Copies the bits for the last nr_rules rules, so that they start at bit 0. */
 static void add_bits(const struct wm_pumproc *p, const struct wm_msg_synced *from,
 		     uint32_t nr_rules, struct wm_msg_changed *to)
 {

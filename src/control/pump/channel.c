@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * channel.c - sends orders and reads reports, see channel.h. The pair is SOCK_SEQPACKET, so a
+ * channel.c - sends orders and reads reports; see channel.h. The pair is SOCK_SEQPACKET, so a
  * report arrives whole or not at all.
  */
 #include "control/pump/channel.h"

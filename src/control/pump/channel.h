@@ -2,8 +2,8 @@
 /*
  * channel.h - the command's end of the channel to a pump process: orders go to it, reports come
  * back. The channel is a socket pair. When the command dies, the pump process sees the pair closed
- * and ends as after STOP; when the pump process dies, the command sees the same and continues
- * without it.
+ * and ends as it does after STOP; when the pump process dies, the command sees the same and
+ * continues without it.
  */
 #ifndef WM_CONTROL_PUMP_CHANNEL_H
 #define WM_CONTROL_PUMP_CHANNEL_H
@@ -18,10 +18,10 @@
 
 enum wm_report_kind {
 	WM_REPORT_READY,   /* from now on processes can join */
-	WM_REPORT_FAILED,  /* the recording did not begin; err and sentence have the reason */
+	WM_REPORT_FAILED,  /* the recording did not begin; err and sentence tell why */
 	WM_REPORT_TROUBLE, /* sentence: a message for the user, to be shown at once */
 	WM_REPORT_JOINED,  /* process `pid` joined */
-	/* A snapshot is written: totals.events and totals.bytes are those of the snapshot. */
+	/* A snapshot has been written: totals.events and totals.bytes are the snapshot's. */
 	WM_REPORT_SNAPSHOT,
 	WM_REPORT_SAMPLING, /* sampling has begun, or failed: see err and sentence */
 	/* DIR/rules was replaced: processes that have not joined may match now. */
@@ -49,13 +49,16 @@ enum wm_order {
 };
 
 struct wm_channel {
-	pid_t pid; /* of the pump process */
+	pid_t pid; /* the pump process's pid */
 	int fd;    /* -1: closed */
 };
 
 int wm_channel_order(struct wm_channel *c, enum wm_order order);
 
-/* Begins sampling of these tasks; the answer is WM_REPORT_SAMPLING. -E2BIG: too many threads. */
+/*
+ * Begins sampling these tasks; the answer is WM_REPORT_SAMPLING. Returns -E2BIG if there are too
+ * many threads.
+ */
 int wm_channel_sample(struct wm_channel *c, const struct wm_sampling_whom *whom);
 
 /*
@@ -65,15 +68,15 @@ int wm_channel_sample(struct wm_channel *c, const struct wm_sampling_whom *whom)
 int wm_channel_follow(struct wm_channel *c, pid_t pid);
 
 /*
- * For a live trace: requests that everything recorded so far is written; the answer is
+ * For a live trace: requests that everything recorded so far be written; the answer is
  * WM_REPORT_LOOKED. `freed` is the number of bytes that the reader has removed from the files since
  * the beginning.
  */
 int wm_channel_look(struct wm_channel *c, uint64_t freed);
 
 /*
- * Reads a report. Returns 1: *ret is the next report. Without `wait`, 0: no report is queued;
- * -EPIPE: the pump process has exited. With `wait`, 0: it has exited.
+ * Reads a report. Returns 1: *ret is the next report. Without `wait`, 0 means that no report is
+ * queued, and -EPIPE that the pump process has exited. With `wait`, 0 means that it has exited.
  */
 int wm_channel_read(struct wm_channel *c, bool wait, struct wm_report *ret);
 

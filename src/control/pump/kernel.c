@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - the kernel's events as a source of the pump. The source's options are a struct
+ * kernel.c - kernel events as one of the pump's sources. The source's options are a struct
  * wm_recorder_kernel.
  */
 #include <errno.h>

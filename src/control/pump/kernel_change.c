@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_change.c - events of the kernel that a tool requests while a session is
- * served. The pump resolves and switches them, because it has the rings. In a recording
- * without events of the kernel it creates the instance and the source first.
+ * kernel_change.c - kernel events that a tool requests while a session is served. The pump resolves
+ * and switches them, because it has the rings. In a recording without kernel events it creates the
+ * instance and the source first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "kernel/counters.h"
 #include "kernel/proc_tasks.h"
 
-/* Limit for the repetitions that are needed because tasks are forked while /proc is read. */
+/* Limit for the repetitions needed because tasks are forked while /proc is read. */
 #define LOOKS_MAX 16u
 
 /* --- tasks to follow, when it begins late
@@ -82,8 +82,8 @@ static int find_tids(const struct wm_pumproc *p, struct tids *ret)
 
 /*
  * Makes the kernel follow the processes. From the first call on it also follows their new children;
- * children that were forked between the reading of /proc and that call are found by reading /proc
- * again.
+ * children that were forked between the reading of /proc and that call are found by rereading
+ * /proc.
  */
 static int follow_processes(const struct wm_pumproc *p, struct wm_recorder_kernel *k,
 			    struct wm_diag *diag)
@@ -212,8 +212,8 @@ static int note_all(struct change *c, const struct wm_kernel_question *q)
 }
 
 /*
- * Stages requests in the working directory of the tool that sent them, because names of files and
- * programs are relative to it.
+ * Stages requests from within the working directory of the tool that sent them, because file and
+ * program names are relative to it.
  */
 static int note_from(struct change *c, const struct wm_kernel_question *q)
 {

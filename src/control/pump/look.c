@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * look.c - live recordings in the pump process; see live.h. At the command's request the pump
- * writes everything, and reports the clock value up to which the trace is complete. When the
- * command does not read, the pump stops writing at the agreed number of bytes; the rest stays in
- * the rings, which count their losses.
+ * writes everything, and reports the clock value up to which the trace is complete. If the command
+ * does not read, the pump stops writing at the agreed number of bytes; the rest stays in the rings,
+ * which count their losses.
  */
 #include "base/clock.h"
 #include "control/live.h"
 #include "control/pump/pumproc_int.h"
 
-#define MARGIN_NS 1000000u /* records that began longer ago are complete */
+#define MARGIN_NS 1000000u /* records begun longer ago than this are complete */
 
 void wm_pumproc_look(struct wm_pumproc *p, const struct wm_order_look *o, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the pump process: accepts the session's processes, runs the pump's rounds,
- * and closes the trace. Its states:
+ * main.c - the pump process: accepts the session's processes, runs the pump's rounds, and closes
+ * the trace. Its states:
  *
  *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are told to detach)
  *   LEAVING  --all detached, or 500 ms-->      CLOSED   (last packets, trace closed, DONE)
@@ -46,7 +46,7 @@
 
 void wm_pumproc_report(struct wm_pumproc *p, const struct wm_report *r, bool must_arrive)
 {
-	/* Waits for a command that does not read only if the report must arrive. */
+	/* Waits for a command that is not reading only if the report must arrive. */
 	if (send(p->channel, r, sizeof(*r), MSG_NOSIGNAL | (must_arrive ? 0 : MSG_DONTWAIT)) < 0 &&
 	    errno == EPIPE)
 		p->command_gone = p->stop = true;
@@ -243,7 +243,7 @@ static int begin_waiting(struct wm_pumproc *p)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* Then write(2) fails with EFBIG when a file reaches its size limit. */
+	/* So that write(2) fails with EFBIG when a file reaches its size limit. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	err = wm_loop_create(&p->loop);
 	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -256,7 +256,7 @@ static int begin_waiting(struct wm_pumproc *p)
 	return err;
 }
 
-/* Writes the path of the session into the trace's folder, where other commands find it. */
+/* Writes the session's path into the trace's folder, where other commands find it. */
 static int leave_address(struct wm_pumproc *p)
 {
 	char text[WM_SESSION_PATH_MAX + 1];
@@ -312,8 +312,7 @@ static int create_trace(struct wm_pumproc *p, struct wm_diag *diag)
 }
 
 /*
- * Creates the sources. The helper of symbols.c is forked first, because sources exclude it by its
- * pid.
+ * Creates the sources. The symbols.c helper is forked first, because sources exclude it by its pid.
  */
 static int create_sources(struct wm_pumproc *p, struct wm_diag *diag)
 {
@@ -361,7 +360,7 @@ static int pump_main_begin(struct wm_pumproc *p)
 	return err;
 }
 
-/* Tells processes that still run to disable their sites and to send BYE. */
+/* Tells processes that are still running to disable their sites and send BYE. */
 static void pump_main_leave(struct wm_pumproc *p)
 {
 	uint64_t until;
@@ -447,7 +446,7 @@ static void pump_main_release(struct wm_pumproc *p)
 	(void)wm_writer_close(p->writer);
 	wm_loop_destroy(p->loop);
 	wm_recorder_kernel_destroy(
-	    p->kernel_events); /* the command has its own copy since the fork */
+	    p->kernel_events); /* the command has had its own copy since the fork */
 	wm_rules_destroy(p->rules);
 	free(p->host.buffer);
 	free(p->order);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * members.c - the connections to the pump process: accepts, counts and closes them, and
- * distinguishes processes from tools. The pump's set of sources changes only between rounds.
+ * members.c - the connections to the pump process: accepts, counts and closes them, and tells
+ * processes from tools. The pump's set of sources changes only between rounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void members_add(struct wm_pumproc *p, int sock)
 
 	m->next = p->members;
 	p->members = m;
-	/* counted rarely, because counting walks over the whole list */
+	/* counted rarely, because counting walks the whole list */
 	if (++p->nr_members > NEW_MAX && p->nr_members % 64 == 0)
 		evict_oldest_new(p);
 }
@@ -118,7 +118,7 @@ static void members_pause_accepting(struct wm_pumproc *p)
 	p->accept_watch = NULL;
 }
 
-/* Accepts a connection. Returns 1: more may be queued; 0: no more; or -errno. */
+/* Accepts a connection. Returns 1 if more may be queued, 0 if not, or -errno. */
 static int members_accept_some(struct wm_pumproc *p)
 {
 	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
@@ -209,7 +209,7 @@ static bool keeps_dead(const struct wm_pumproc *p, const struct wm_pumproc_membe
 	return p->overwrite && !p->stop && m->counted && nr_dead <= DEAD_KEPT;
 }
 
-/* Adds members that joined to the pump, and removes those that ended. */
+/* Adds members that have joined to the pump, and removes those that have ended. */
 void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead)
 {
 	struct wm_pumproc_member **link = &p->members;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pumproc_int.h - the pump process's state, shared by main.c (phases and rounds), members.c (the
- * processes and tools that are connected), change.c (rules that change), kernel_change.c (kernel
- * events that change), sources.c, kernel.c, sample.c and symbols.c. Private to these files.
+ * pumproc_int.h - the pump process's state, shared by main.c (phases and rounds), members.c
+ * (connected processes and tools), change.c (rule changes), kernel_change.c (kernel event changes),
+ * sources.c, kernel.c, sample.c and symbols.c. Private to these files.
  */
 #ifndef WM_CONTROL_PUMP_PUMPROC_INT_H
 #define WM_CONTROL_PUMP_PUMPROC_INT_H
@@ -22,9 +22,9 @@ struct wm_pumproc_member {
 	struct wm_app *app;
 	struct wm_pumproc_member *next;
 	bool counted;    /* the process is included in totals.nr_processes */
-	bool asks;       /* the connection is a tool that waits for a snapshot */
-	void *change;    /* a tool's pending request for a change, malloc'ed; NULL: none */
-	uint64_t told;   /* generation of the rules in the last WM_MSG_RULES sent to it */
+	bool asks;       /* the connection is a tool waiting for a snapshot */
+	void *change;    /* a tool's pending change request, malloc'ed; NULL: none */
+	uint64_t told;   /* the rules' generation in the last WM_MSG_RULES sent to it */
 	uint64_t missed; /* its filtered_missing when last read */
 };
 
@@ -32,7 +32,7 @@ struct wm_order_sample;
 
 struct wm_pumproc {
 	const struct wm_recording_options *o;
-	struct wm_order_sample *order; /* buffer for orders of the command */
+	struct wm_order_sample *order; /* buffer for the command's orders */
 	int channel;
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
@@ -40,7 +40,7 @@ struct wm_pumproc {
 	void *sources[WM_SOURCES_NR];             /* NULL: the source is not recorded */
 	struct wm_recorder_kernel *kernel_events; /* NULL: no kernel events are recorded */
 	bool symbols_begun;   /* the symbols are in the trace, or the helper will write them */
-	pid_t command_pid;    /* pid of CMD when it is recorded, else 0 */
+	pid_t command_pid;    /* CMD's pid if it is recorded, else 0 */
 	pid_t symbols_helper; /* process that writes the kernel's symbols; 0: not running */
 	/* The helper waits here for the start; valid while the helper exists. */
 	int symbols_gate;
@@ -50,7 +50,7 @@ struct wm_pumproc {
 	bool accept_blocked;               /* no descriptors are left until a process leaves */
 	struct wm_pumproc_member *members; /* newest first */
 	uint32_t nr_members;
-	struct wm_rules *rules; /* rules after a change; NULL: the rules of the options */
+	struct wm_rules *rules; /* the rules after a change; NULL: those in the options */
 	struct wm_pumproc_member *changing; /* the tool whose change is in progress */
 	uint64_t change_until_ns;
 	bool overwrite, stop, snapshot, command_gone;
@@ -58,10 +58,10 @@ struct wm_pumproc {
 	struct wm_recording_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
-	int last_error; /* the last write error that was reported to the command */
+	int last_error; /* the last write error reported to the command */
 	uint32_t quarantines_said;
 	bool look;        /* the command waits for WM_REPORT_LOOKED */
-	uint64_t freed;   /* number of bytes that the command has read and removed from the files */
+	uint64_t freed;   /* number of bytes the command has read and removed from the files */
 	uint64_t written; /* clock value before which all events are written */
 };
 
@@ -95,7 +95,7 @@ void wm_pumproc_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c
 void wm_pumproc_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data);
 void wm_pumproc_on_connection(int fd, uint32_t events, void *data);
 void wm_pumproc_resume_accepting(struct wm_pumproc *p);
-/* To be called between rounds: adds members to the pump and removes them. */
+/* Call it between rounds: adds members to the pump and removes them. */
 void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead);
 /*
  * Accepts the connections that were queued when the session's address was removed, because their
@@ -105,13 +105,13 @@ void wm_pumproc_take_last(struct wm_pumproc *p);
 void wm_pumproc_drop_members(struct wm_pumproc *p); /* called at the end */
 
 /* change.c */
-/* Stores a tool's request; returns false when it is malformed. */
+/* Stores a tool's request; returns false if it is malformed. */
 bool wm_pumproc_change_asked(struct wm_pumproc_member *m, const void *message, size_t bytes);
 /*
- * To be called between rounds: begins a change, and answers one that is in effect or took too long.
+ * Call it between rounds: begins a change, and answers one that is in effect or took too long.
  */
 void wm_pumproc_change_round(struct wm_pumproc *p);
-/* To be called when the tool has disconnected. */
+/* Call it when the tool has disconnected. */
 void wm_pumproc_change_gone(struct wm_pumproc *p, struct wm_pumproc_member *m);
 
 /* kernel_change.c: performs the member's request and answers it */
@@ -119,9 +119,9 @@ void wm_pumproc_change_kernel(struct wm_pumproc *p, struct wm_pumproc_member *m)
 
 /* look.c */
 void wm_pumproc_look(struct wm_pumproc *p, const struct wm_order_look *o, size_t bytes);
-/* Whether as many bytes as permitted wait for the reader. */
+/* Whether as many bytes as permitted are waiting for the reader. */
 bool wm_pumproc_is_full(const struct wm_pumproc *p);
-void wm_pumproc_answer_look(struct wm_pumproc *p); /* between rounds */
+void wm_pumproc_answer_look(struct wm_pumproc *p); /* called between rounds */
 void wm_pumproc_end_live(
     struct wm_pumproc *p); /* removes the folder if the command, its reader, is gone */
 
@@ -144,15 +144,15 @@ struct wm_kernel_source *wm_pumproc_kernel_source(const struct wm_pumproc *p); /
 
 /* sample.c */
 void wm_pumproc_sample(struct wm_pumproc *p, const struct wm_order_sample *o, size_t bytes);
-void wm_pumproc_leave_out(struct wm_pumproc *p, pid_t pid); /* drops the samples of a process */
+void wm_pumproc_leave_out(struct wm_pumproc *p, pid_t pid); /* drops a process's samples */
 
 /*
  * symbols.c: writes the kernel's symbols, if an event or a call chain uses them. The helper process
  * is forked before anything is traced, and waits.
  */
 void wm_pumproc_prepare_symbols(struct wm_pumproc *p);
-void wm_pumproc_keep_symbols(struct wm_pumproc *p); /* lets the helper begin to write them */
-/* Prepares and starts the helper, unless it is prepared. */
+void wm_pumproc_keep_symbols(struct wm_pumproc *p); /* lets the helper start writing them */
+/* Prepares and starts the helper, unless that has been done. */
 void wm_pumproc_want_symbols(struct wm_pumproc *p);
 /* Reports why the symbols are missing, if they are. */
 void wm_pumproc_wait_for_symbols(struct wm_pumproc *p);

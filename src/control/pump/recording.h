@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - what a recording is made of, and what it came to: its options, which the recorder
- * gives to the pump process, and its totals, which the pump process reports.
+ * recording.h - a recording's input and outcome: its options, which the recorder gives to the pump
+ * process, and its totals, which the pump process reports.
  *
- * Discard and block mode write packets continuously. Overwrite mode writes nothing
- * until a snapshot or the end. The last 64 processes that exited keep their buffers
- * until then; the buffers of earlier ones are written at once.
+ * Discard and block mode write packets continuously. Overwrite mode writes nothing until a snapshot
+ * or the end. The last 64 processes to exit keep their buffers until then; the buffers of earlier
+ * ones are written at once.
  */
 #ifndef WM_CONTROL_PUMP_RECORDING_H
 #define WM_CONTROL_PUMP_RECORDING_H
@@ -36,17 +36,17 @@ struct wm_recording_whose {
 struct wm_recording_options {
 	struct wm_session *session; /* already listening, with rules written */
 	const struct wm_rules *rules;
-	const char *dir; /* folder of the trace */
+	const char *dir; /* the trace's folder */
 	enum wm_trace_format format;
 	/* Command line for the trace's environment block; may be NULL. */
 	const char *command;
-	/* Options of each source, owned by the caller; NULL: not recorded. */
+	/* Each source's options, owned by the caller; NULL: not recorded. */
 	void *sources[WM_SOURCES_NR];
 	struct wm_recording_whose whose;
 	/*
 	 * For a live trace, which is read while it is written (live.h sets these). At most
 	 * live_bytes may wait for the reader; further events stay in their buffers, which count
-	 * those that do not fit as lost. 0: not live. The lock is that of the folder, which is
+	 * those that do not fit as lost. 0: not live. The lock is the folder's; the folder is
 	 * removed with the recording.
 	 */
 	uint64_t live_bytes;
@@ -56,8 +56,8 @@ struct wm_recording_options {
 /* Why the pump process closed a connection, or could not accept it. */
 enum wm_refusal {
 	WM_REFUSED_FULL,   /* WM_RECORDING_PROCESSES_MAX processes are connected */
-	WM_REFUSED_SILENT, /* it sent nothing, and too many other connections did not either */
-	WM_REFUSED_ERROR,  /* an error of the system: see refused_err */
+	WM_REFUSED_SILENT, /* it sent nothing, like too many other connections */
+	WM_REFUSED_ERROR,  /* a system error: see refused_err */
 	WM_REFUSED_NR
 };
 
@@ -66,17 +66,17 @@ enum wm_refusal {
 struct wm_recording_totals {
 	uint64_t events, bytes, packets;
 	uint64_t lost[WM_LOST_NR];
-	/* Number of events that a glob matched and that lack a field of its filter. */
+	/* Number of events that matched a glob but lack a field in its filter. */
 	uint64_t filtered_missing;
 	uint64_t duration_ns;
-	uint32_t nr_processes; /* number of all processes that joined */
+	uint32_t nr_processes; /* number of processes that ever joined */
 	uint32_t nr_changes;   /* number of rule changes during the recording */
 	uint32_t nr_quarantined;
 	uint32_t nr_refused[WM_REFUSED_NR]; /* number of connections */
 	int refused_err;                    /* the first error counted in WM_REFUSED_ERROR */
-	/* The sources' parts of `events` and `lost`. */
+	/* The sources' shares of `events` and `lost`. */
 	struct wm_source_totals sources[WM_SOURCES_NR];
-	/* Number of sites with bytes of a debugger or a uprobe. */
+	/* Number of sites that contain a debugger's or a uprobe's bytes. */
 	uint32_t sites_refused;
 	/* Number of processes whose code cannot be patched. */
 	uint32_t nr_unpatched;
@@ -87,6 +87,6 @@ struct wm_recording_totals {
 	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i is set when an event matched rule i */
 };
 
-uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* all causes */
+uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* from all causes */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - samples, and records of tasks' mappings and names, as a source of the pump. The
+ * sample.c - samples, and records of task mappings and names, as one of the pump's sources. The
  * source's options are a struct wm_sampling. Nothing is sampled before the command names the tasks
  * (wm_pumproc_sample()).
  */
@@ -62,7 +62,7 @@ static void pump_sample_destroy(void *source)
 
 /* --- rings ----------------------------------------------------------------------------------- */
 
-/* Wakes the loop. A ring without a writer would wake it for ever, so its watch is removed. */
+/* Wakes the loop. A ring without a writer would wake it forever, so its watch is removed. */
 static void pump_sample_on_ring(int fd, uint32_t events, void *data)
 {
 	struct wm_watch **watch = data;

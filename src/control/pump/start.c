@@ -24,8 +24,8 @@ static int pump_start_by_value(const void *a, const void *b)
 }
 
 /*
- * Closes all descriptors from 3 on except these: a pipe of the command must not stay open in the
- * pump process.
+ * Closes all descriptors from 3 on except these: the command's pipes must not stay open in the pump
+ * process.
  */
 static void close_others(int *keep, size_t nr)
 {
@@ -121,12 +121,12 @@ static void __attribute__((noreturn)) run_pumproc(const struct wm_recording_opti
 }
 
 /*
- * Forks the process. Signals are blocked, so that no handler of the command runs in the pump
- * process before it is reset. Only this thread of the host exists in the child, and locks that
- * other threads held stay locked. The C library resets the locks of its allocator and its streams,
- * but not that of its calendar functions; so the pump process must not call those
- * (wm_moment_print_utc() does not), load a library, or look up names of users or hosts.
- * record_test.c of room api tests this, with threads that hold these locks most of the time.
+ * Forks the process. Signals are blocked, so that none of the command's handlers runs in the pump
+ * process before it is reset. The child has only this one of the host's threads, and locks that
+ * other threads held stay locked. The C library resets its allocator's and its streams' locks, but
+ * not those of its calendar functions; so the pump process must not call these
+ * (wm_moment_print_utc() does not), load a library, or look up user or host names. record_test.c in
+ * room api tests this, with threads that hold these locks most of the time.
  */
 static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 {
@@ -143,7 +143,7 @@ static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 	return pid;
 }
 
-/* Returns the wait status of the process. */
+/* Returns the process's wait status. */
 static int pump_start_reap(pid_t pid)
 {
 	int status = 0;

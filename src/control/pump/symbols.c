@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.c - writes the kernel's symbols into the trace, in a helper process of the
- * pump; see pumproc_int.h.
+ * symbols.c - writes the kernel's symbols into the trace, in a helper process of the pump; see
+ * pumproc_int.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 
 #include "control/pump/pumproc_int.h"
 
-#define HELPER_NICE 10 /* nice value that gives the recorded program priority */
+#define HELPER_NICE 10 /* a nice value that gives the recorded program priority */
 
 /*
- * The main function of the helper. It is forked before tracing begins, so that it can be excluded.
- * It starts when the pump sends a byte, and exits when the pump does. Its exit status is the error,
- * or 0.
+ * The helper's main function. It is forked before tracing begins, so that it can be excluded. It
+ * starts when the pump sends a byte, and exits when the pump does. Its exit status is the error, or
+ * 0.
  */
 static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 {
@@ -86,7 +86,7 @@ void wm_pumproc_prepare_symbols(struct wm_pumproc *p)
 {
 	const struct wm_sampling *sampling = p->o->sources[WM_SOURCE_SAMPLES];
 
-	/* The reader of a live trace uses the symbols of the running kernel. */
+	/* The reader of a live trace uses the running kernel's symbols. */
 	if (!p->o->live_bytes &&
 	    ((sampling && wm_sampling_count(sampling)) ||
 	     (p->kernel_events && wm_recorder_kernel_show_symbols(p->kernel_events))))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_filters.c - looks up the names of events in CMD's file before CMD runs, and checks that
- * filters fit these events. See recorder_int.h.
+ * check_filters.c - looks up event names in CMD's file before CMD runs, and checks that filters fit
+ * these events. See recorder_int.h.
  */
 #include <stdlib.h>
 

@@ -75,7 +75,7 @@ void wm_command_stop(struct wm_command *c, int signo)
 	if (signo)
 		command_tell(c, signo);
 	c->told_ns = c->told_ns ? c->told_ns : wm_clock_monotonic_ns();
-	/* If memory for a timer is missing, the grace period is omitted. */
+	/* If there is no memory for a timer, the grace period is omitted. */
 	if (wm_loop_timer(c->loop, WM_COMMAND_GRACE_NS, 0, command_on_grace_over, c, &c->grace))
 		command_on_grace_over(c);
 }

@@ -29,21 +29,23 @@ struct wm_command {
 };
 
 /*
- * Releases a held child. Its end is watched before, so that no caller waits for an end that cannot
- * be observed; `ended` is called then. Returns 0, or -errno when it failed and the child was
- * reaped.
+ * Releases a held child. The watch for its end is set up first, so that no caller waits for an end
+ * that cannot be observed; `ended` is called at that end. Returns 0, or -errno if it failed and the
+ * child was reaped.
  */
 int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *child,
 		  void (*ended)(void *data), void *data);
 
 /*
  * Forwards a terminating signal that waymark received from process `from` (0: from the terminal,
- * which has signalled CMD, too). On the second signal CMD gets SIGKILL; returns false when there is
+ * which has signalled CMD, too). On the second signal CMD gets SIGKILL; returns false if there is
  * no CMD to kill. A zeroed structure means that CMD was not started.
  */
 bool wm_command_signal(struct wm_command *c, int signo, pid_t from);
 
-/* Asks CMD to end by this signal (0: CMD already got one), and kills it after the grace period. */
+/*
+ * Asks CMD to end with this signal (0: CMD already got one), and kills it after the grace period.
+ */
 void wm_command_stop(struct wm_command *c, int signo);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * environment.c - builds CMD's environment: the session, and the libraries to preload. The
- * libraries are taken from the folder of waymark's own file, a build folder or an installed prefix,
- * so that an old installation is never mixed with a new one. See recorder.h and recorder_int.h.
+ * libraries are taken from the folder that contains waymark's own file, a build folder or an
+ * installed prefix, so that an old installation is never mixed with a new one. See recorder.h and
+ * recorder_int.h.
  */
 #include <elf.h>
 #include <errno.h>
@@ -29,16 +30,18 @@
 static const char *const helpers[] = {"malloc", "pthread", "func"};
 
 /*
- * Where the libraries are, relative to the folder of the file that runs: the command in the build
+ * Where the libraries are, relative to the folder of the running file: the command in the build
  * folder or PREFIX/bin, or libwaymark.so in the build folder or PREFIX/lib. Installed helpers have
- * a folder of their own below lib.
+ * their own folder below lib.
  */
 static const char *const runtime_places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64",
 					     NULL};
 static const char *const helper_places[] = {
     "/waymark", "", "/../lib/waymark", "/../lib/" MULTIARCH "/waymark", "/../lib64/waymark", NULL};
 
-/* Finds a library of waymark: the first file that exists. -ENOENT: not found. */
+/*
+ * Finds one of waymark's libraries: the first file that exists. Returns -ENOENT if there is none.
+ */
 static int find_library(const char *own, const char *const *places, const char *name, char *buf,
 			size_t size)
 {
@@ -52,8 +55,7 @@ static int find_library(const char *own, const char *const *places, const char *
 		if (!realpath(whole, real))
 			return -errno;
 		/*
-		 * Not the target of the link, because the loader identifies the library by its
-		 * name.
+		 * Not the symlink's target, because the loader identifies the library by its name.
 		 */
 		return snprintf(buf, size, "%s", whole) < (int)size ? 0 : -ENAMETOOLONG;
 	}
@@ -146,7 +148,7 @@ static struct needed needed_by(const struct wm_recorder_plan *plan)
 	return n;
 }
 
-/* The value of a variable in an environment; NULL when it is not set. */
+/* A variable's value in an environment; NULL if it is not set. */
 static const char *environment_variable(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);
@@ -160,7 +162,7 @@ static const char *environment_variable(char *const *environment, const char *na
 bool wm_recorder_needs_programs(const struct wm_recorder_plan *plan)
 {
 	const struct wm_recorder_events *e = plan->events;
-	/* Without a name, all events of programs are recorded, unless another source is. */
+	/* If no event was named, all program events are recorded, unless another source is. */
 	bool needed = plan->counts || (!plan->nr_asked && !wm_recorder_events_more(e));
 
 	for (uint32_t i = 0; i < plan->nr_asked; i++)

@@ -52,7 +52,7 @@ static bool recorder_events_ends(const char *s, const char *with)
 }
 
 /*
- * Whether the part before the colon has wildcards: "*:*" matches programs' events, but not 2,000
+ * Whether the part before the colon has wildcards: "*:*" matches program events, but not 2,000
  * tracepoints.
  */
 static bool is_vague(const char *glob)
@@ -83,8 +83,8 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
 }
 
 /*
- * Whether the name is ftrace:print, which tracefs does not list as an event: it is enabled through
- * a file of its own.
+ * Whether the name is ftrace:print, which tracefs does not list as an event: it has its own file to
+ * enable it.
  */
 static bool is_marker(const char *glob)
 {
@@ -118,8 +118,8 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 }
 
 /*
- * Reports events that lack a field of their filter, which therefore never pass it: an error if no
- * other event matched, else a message.
+ * Reports events that lack a field in their filter, and so never pass it: an error if no other
+ * event matched, else a message.
  */
 static int say_lacking(const struct wm_recorder_events *e, const char *glob, int added,
 		       size_t nr_lacking)
@@ -201,8 +201,8 @@ static void recorder_events_say_left_out(const struct wm_recorder_events *e,
 /* --- sampling -------------------------------------------------------------------------------- */
 
 /*
- * Sets the default rate: every hit of a tracepoint or breakpoint; for other events, perf's number
- * of samples per second.
+ * Sets the default rate: every hit for a tracepoint or breakpoint; for other events, perf's default
+ * number of samples per second.
  */
 static void set_rate(struct wm_sampling_how *how, const struct wm_event_def *def)
 {
@@ -277,7 +277,7 @@ static bool is_counter(const struct wm_event_def *def)
 
 /*
  * Whether to sample the events. Probes and other events that are recorded at each hit are sampled
- * only on explicit request; a counter, if the user named it and did not just match it by a
+ * only on explicit request; a counter, only if the user named it rather than matched it with a
  * wildcard.
  */
 static bool can_sample(const struct wm_event_defs *defs, const struct wm_recorder_wanted *w)
@@ -317,7 +317,7 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 
 /* --- other sources of the pump ---------------------------------------------------------------- */
 
-/* The index of the source to which a name belongs; WM_SOURCES_NR: none. */
+/* The index of a name's source; WM_SOURCES_NR: none. */
 static unsigned find_source(const char *name, const struct wm_event_def *def)
 {
 	unsigned i = 0;
@@ -355,7 +355,7 @@ static int want_of(struct wm_recorder_events *e, unsigned source,
 
 /* --- one name --------------------------------------------------------------------------------- */
 
-/* Adds the events of a name. Returns their number or -errno. */
+/* Adds the events that a name selects. Returns their number or -errno. */
 static int recorder_events_switch_on(struct wm_recorder_events *e,
 				     const struct wm_recorder_wanted *w,
 				     const struct wm_event_defs *defs, bool outright,
@@ -401,8 +401,8 @@ static int check_later(const struct wm_recorder_wanted *w, const struct wm_event
 }
 
 /*
- * Stores the request, because the recorder resolves the name again. Returns the number of events
- * found here, or -errno.
+ * Stores the request, because the recorder will resolve the name itself. Returns the number of
+ * events found here, or -errno.
  */
 static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, struct wm_diag *diag)
@@ -420,8 +420,8 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 }
 
 /*
- * Adds kernel events. Returns their number; 0: the kernel has none, and `user` may be a program's
- * event; or -errno.
+ * Adds kernel events. Returns the number added; 0 if the kernel has none and `user` may be a
+ * program event; or -errno.
  */
 static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		       const char *user, struct wm_diag *diag)
@@ -446,8 +446,10 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 			recorder_events_say_left_out(e, &defs);
 		else if (got < 0)
 			(void)wrong_in(got, WM_RECORDER_IN_FILTER, diag);
-		/* In a running recorder, the requesting command has already found the program's
-		 * event. */
+		/*
+		 * In a running recorder, the requesting command has already found the program
+		 * event.
+		 */
 	} else if (user && !e->running) {
 		got = 0;
 	} else {
@@ -525,7 +527,7 @@ int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct w
 
 /* --- other facilities ------------------------------------------------------------------------ */
 
-/* Puts the whole recording on a clock, as long as none of it has begun. */
+/* Puts the whole recording on a clock, as long as no part of it has begun. */
 static int recorder_events_set_clock(struct wm_recorder_events *e, enum wm_clock_kind clock,
 				     struct wm_diag *diag)
 {

@@ -21,28 +21,28 @@
 
 struct wm_recorder_events {
 	struct wm_rules *rules;
-	struct wm_recorder_kernel *kernel; /* NULL: no kernel event was requested yet */
+	struct wm_recorder_kernel *kernel; /* NULL: no kernel event has been requested */
 	struct wm_sampling *sampling;      /* NULL: nothing is sampled yet */
-	void *options[WM_SOURCES_NR]; /* options of the other sources, created by their want() */
-	/* By index of the rule: the name matches kernel events, too. */
+	void *options[WM_SOURCES_NR];      /* the other sources' options, created by their want() */
+	/* By rule index: the name matches kernel events, too. */
 	bool in_kernel[WM_RULES_NR_MAX];
-	enum wm_clock_kind clock; /* of all events of the recording */
-	bool user_stacks;         /* programs' events are recorded with call stacks */
+	enum wm_clock_kind clock; /* the clock for all events in the recording */
+	bool user_stacks;         /* program events are recorded with call stacks */
 
 	/* Set by the caller; borrowed. */
-	/* Receives messages about events that are permitted or fetched only in part. */
+	/* Receives messages about events that are only partly permitted or fetched. */
 	const struct wm_words *words;
 	const char *search; /* $PATH, to find programs */
 	const int *cpus;    /* CPUs to sample on; NULL: all */
 	size_t nr_cpus;
 	pid_t of; /* file names are resolved as this process sees them; 0: as waymark sees them */
-	const char *single;    /* additional filter for all programs' events; NULL: none */
+	const char *single;    /* additional filter for all program events; NULL: none */
 	uint64_t kernel_bytes; /* size of the kernel's rings for all CPUs; 0: the default */
-	bool everywhere;       /* record events of every task of the machine */
-	bool quiet;            /* no messages about events that are chosen by default */
+	bool everywhere;       /* record events from every task on the machine */
+	bool quiet;            /* no messages about events chosen by default */
 	bool kernel_only;      /* look up names only in the kernel, not in programs */
 	/*
-	 * For a change of a running recording: collects requests for kernel events. NULL for a new
+	 * To change a running recording: collects requests for kernel events. NULL for a new
 	 * recording.
 	 */
 	struct wm_kernel_asks *later;
@@ -53,13 +53,13 @@ struct wm_recorder_events {
 int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_options *o);
 void wm_recorder_events_done(struct wm_recorder_events *e);
 
-/* Whether any events are sampled, apart from the records of tasks' mappings and names. */
+/* Whether any events are sampled, apart from the records of task mappings and names. */
 static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e)
 {
 	return e->sampling && wm_sampling_count(e->sampling);
 }
 
-/* The options of a source; NULL: it records nothing. */
+/* A source's options; NULL: it records nothing. */
 static inline void *wm_recorder_events_options(const struct wm_recorder_events *e,
 					       enum wm_source_place place)
 {
@@ -68,7 +68,7 @@ static inline void *wm_recorder_events_options(const struct wm_recorder_events *
 	return place == WM_SOURCE_SAMPLES ? e->sampling : e->options[place];
 }
 
-/* Whether the user requested events of this source. */
+/* Whether the user requested events from this source. */
 static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 					    enum wm_source_place place)
 {
@@ -77,7 +77,7 @@ static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 	return options && (!wm_sources[place]->is_asked || wm_sources[place]->is_asked(options));
 }
 
-/* Whether anything but programs' events is recorded. */
+/* Whether anything besides program events is recorded. */
 static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 {
 	bool more = false;
@@ -87,30 +87,30 @@ static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 	return more;
 }
 
-/* Why a recording in overwrite mode takes no other events than those of programs. */
+/* Why a recording in overwrite mode takes only program events. */
 #define WM_RECORDER_NO_FLIGHT                                                                      \
 	"the mode 'overwrite' keeps only events of programs in memory: events of the kernel, "     \
 	"samples and /proc need another recording, with the mode 'discard'"
 
-/* Values of diag->where: diag->column is a column in the name, or in the filter. */
+/* Values for diag->where: diag->column is a column in the name, or in the filter. */
 #define WM_RECORDER_IN_NAME   "name"
 #define WM_RECORDER_IN_FILTER "filter"
 
 struct wm_recorder_wanted {
 	const char *glob;
 	const char *filter; /* NULL: no filter */
-	uint32_t contexts;  /* WM_CONTEXT_... to record with programs' events */
+	uint32_t contexts;  /* WM_CONTEXT_... to record with program events */
 	bool sampled;       /* sample as described by `how`, where possible */
 	/* Also sample events that are recorded at each hit, such as probes. */
 	bool outright;
-	uint64_t every_ns;          /* interval for reading counters of /proc; 0: the default */
+	uint64_t every_ns;          /* interval for reading /proc counters; 0: the default */
 	struct wm_sampling_how how; /* the default rate if neither period nor frequency is set */
 };
 
 /*
  * Adds a name. Returns 0, or with diag: -ENOENT (no such event: the nearest names), -EINVAL,
  * -EOPNOTSUPP, -E2BIG, -EILSEQ (the event exists but not with these parameters), -EACCES, -EPERM
- * (the hint) and others. A name that only programs can have is never refused as missing, because
+ * (the hint) and others. A name that only programs can have is never rejected as missing, because
  * programs may start later.
  */
 int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
@@ -120,24 +120,24 @@ int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_want
 int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag);
 
 /*
- * Whether the pattern may match kernel events, and programs' events: a leading "kernel:" or "user:"
- * decides, otherwise its form. *ret_user is the pattern for programs; NULL when it matches none of
- * their events.
+ * Whether the pattern may match kernel events, and program events: a leading "kernel:" or "user:"
+ * decides, otherwise its form does. *ret_user is the pattern for programs; NULL if it matches none
+ * of their events.
  */
 bool wm_recorder_is_kernels(const char *glob, const char **ret_user);
 
-/* Samples the default event: cycles or, without it, the CPU clock. Errors as above. */
+/* Samples the default event: cycles or, if there is none, the CPU clock. Errors as above. */
 int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
 			   struct wm_diag *diag);
 
-/* Request other facilities of the kernel, see kernel_events.h. */
+/* Request the kernel's other facilities; see kernel_events.h. */
 int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag);
 int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text,
 			       struct wm_diag *diag);
 int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag);
 
 /*
- * For single threads and CPUs. The first appends the processes of threads to a list, each once
+ * For single threads and CPUs. The first appends the threads' processes to a list, each once
  * (-ESRCH: no such thread). The second checks that all CPUs are online (-EINVAL). The third creates
  * the filter for `single`, which the caller frees; NULL: all threads and CPUs are selected, or
  * *ret_err is an error.
@@ -149,7 +149,7 @@ char *wm_recorder_single_filter(const pid_t *tids, size_t nr_tids, const int *cp
 				int *ret_err);
 
 /*
- * Returns "A", "B" or "(A) && (B)", malloc'ed; NULL when both are NULL, or when out of memory
+ * Returns "A", "B" or "(A) && (B)", malloc'ed; NULL if both are NULL, or when out of memory
  * (*ret_err).
  */
 char *wm_recorder_join_filters(const char *a, const char *b, int *ret_err);

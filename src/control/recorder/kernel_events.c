@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_events.c - the kernel events of a recording; see kernel_events.h. */
+/* kernel_events.c - a recording's kernel events; see kernel_events.h. */
 #include "control/recorder/kernel_events_int.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int wm_recorder_kernel_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 	if (!err)
 		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
 	if (!err)
-		/* Possible now, because the instances that used the probes are gone. */
+		/* Possible only now that the instances that used the probes are gone. */
 		wm_dynamic_sweep(k->tracefs);
 	if (err) {
 		wm_recorder_kernel_destroy(k);
@@ -81,7 +81,7 @@ int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
 	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
 
 	if (!err)
-		/* On failure it keeps more. */
+		/* On failure it keeps more memory. */
 		(void)wm_instance_limit(k->instance, half);
 	return err;
 }
@@ -204,8 +204,8 @@ static int kernel_events_add_tracepoint(struct wm_recorder_kernel *k,
 /* --- probes -------------------------------------------------------------------- */
 
 /*
- * Finds the entry "NAME" or "NAME:BITS" of a blank-separated list; returns what follows the name,
- * NULL when there is none.
+ * Finds the entry "NAME" or "NAME:BITS" in a blank-separated list; returns what follows the name,
+ * NULL if there is none.
  */
 static const char *recast_of(const char *list, const char *name, size_t bytes)
 {
@@ -221,8 +221,8 @@ static const char *recast_of(const char *list, const char *name, size_t bytes)
 }
 
 /*
- * Rewrites "field:u64 arg2;" with the type of what the argument holds, if that is not what the
- * kernel believes: "double", or "sbits9" for a signed bit field of 9 bits (kdata/transcode.h).
+ * Rewrites "field:u64 arg2;" with the type of what the argument holds, if that differs from what
+ * the kernel believes: "double", or "sbits9" for a signed 9-bit field (kdata/transcode.h).
  */
 static bool put_recast(struct wm_text *t, const char *line, size_t bytes, const char *recast)
 {
@@ -254,7 +254,7 @@ static bool put_recast(struct wm_text *t, const char *line, size_t bytes, const 
 	return true;
 }
 
-/* Writes a format file with the user's name of the event. */
+/* Writes a format file under the user's name for the event. */
 int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
 			       const char *format, const char *recast)
 {
@@ -292,7 +292,7 @@ static int remember_probe(struct wm_recorder_kernel *k, const struct wm_event_de
 	return err;
 }
 
-/* The events into which one probe was split, by their names in the kernel. */
+/* The events into which one probe was split, by their kernel names. */
 struct made {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
 };
@@ -370,7 +370,7 @@ int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_d
 }
 
 /*
- * Sets the filter of markers. They are no event of tracefs, so the reader evaluates the whole
+ * Sets the filter for markers. They are not a tracefs event, so the reader evaluates the whole
  * filter.
  */
 static int filter_markers(struct wm_recorder_kernel *k, const char *filter, struct wm_diag *diag)
@@ -413,7 +413,7 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
 	return err || !filter ? err : filter_markers(k, filter, diag);
 }
 
-/* Whether a format prints symbols: by %pS, %ps, %pB and so on; other letters after %p do not. */
+/* Whether a format prints symbols: with %pS, %ps, %pB and so on; other letters after %p do not. */
 static bool shows_symbols(const char *format, size_t bytes)
 {
 	for (size_t i = 0; i + 2 < bytes; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel_events_change.c - switches kernel events on and off, and replaces their filters, while
- * they are recorded. A change is first staged, with its filters compiled and checked, then applied;
- * if the kernel refuses a part, all is undone. See kernel_events.h.
+ * they are being recorded. A change is first staged, with its filters compiled and checked, then
+ * applied; if the kernel refuses a part, everything is undone. See kernel_events.h.
  *
  * Rings contain records that passed the kernel's old filter. They are drained first, using the rest
  * of the old filter. Records written after that, but before the kernel uses the new filter, are
@@ -216,7 +216,7 @@ static int events_change_put(const struct wm_recorder_kernel *k, const struct wm
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* Sets the filter that the source applies to records of the event. */
+/* Sets the filter that the source applies to the event's records. */
 static int sift(struct wm_recorder_kernel *k, struct wm_kernel_source *source, uint32_t event,
 		const unsigned char *code, size_t bytes)
 {
@@ -275,7 +275,8 @@ static void events_change_settle(struct wm_recorder_kernel *k, struct wm_kernel_
 			continue;
 		s->on = s->wanted;
 		/*
-		 * Without memory the source keeps the complete filter, which gives the same result.
+		 * If out of memory, the source keeps the complete filter, which gives the same
+		 * result.
 		 */
 		if (s->wanted && sift(k, source, i, s->next.rest, s->next.rest_bytes) < 0)
 			k->events[i].filter = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_events_int.h - shared by the files that implement kernel_events.h; private to them. */
+/* kernel_events_int.h - shared by the files that implement kernel_events.h, and private to them. */
 #ifndef WM_CONTROL_RECORDER_KERNEL_EVENTS_INT_H
 #define WM_CONTROL_RECORDER_KERNEL_EVENTS_INT_H
 
@@ -15,7 +15,7 @@ struct wm_kernel_synthetic {
 /* How to enable and disable an event; zeroed for events that cannot be switched. */
 struct wm_kernel_switch {
 	const char *system, *event; /* tracefs names */
-	/* Name for messages, and for finding a probe again; NULL: system and event. */
+	/* Name used in messages, and to find a probe again; NULL: system and event. */
 	const char *called;
 	const char *path; /* path of a probe's file, else NULL */
 	bool on;
@@ -31,7 +31,7 @@ struct wm_recorder_kernel {
 	struct wm_arena arena;
 	struct wm_tracefs *tracefs;
 	struct wm_instance *instance;
-	struct wm_instance *top;    /* the system's own buffer; NULL when it is not needed */
+	struct wm_instance *top;    /* the system's own buffer; NULL if not needed */
 	struct wm_dynamic *dynamic; /* NULL: waymark created no probes */
 	enum wm_clock_kind clock;
 	struct wm_child_exec *exec; /* when CMD began; NULL: no CMD, or it is not recorded */
@@ -42,14 +42,14 @@ struct wm_recorder_kernel {
 	uint32_t nr_declared; /* during a change: number of events already declared to the source */
 	struct wm_kernel_synthetic *synthetics;
 	uint32_t nr_synthetics;
-	const char **histograms; /* names of files such as "events/sched/sched_switch/hist" */
+	const char **histograms; /* file names such as "events/sched/sched_switch/hist" */
 	uint32_t nr_histograms;
 	bool has_snapshot; /* a trigger may take a snapshot */
 };
 
 /*
  * Takes the system's own buffer, once, for the purpose `what`; it shares the memory for events.
- * -EBUSY: it is in use.
+ * Returns -EBUSY if it is in use.
  */
 int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
 				struct wm_diag *diag);
@@ -68,22 +68,22 @@ int wm_recorder_kernel_keep(struct wm_recorder_kernel *k, const char *system, co
 int wm_recorder_kernel_keep_as(struct wm_recorder_kernel *k, const char *system, const char *name,
 			       const char *format, const char *recast);
 
-/* returns NULL when the event is not stored */
+/* returns NULL if the event is not stored */
 struct wm_kernel_source_event *wm_recorder_kernel_find(const struct wm_recorder_kernel *k,
 						       const char *system, const char *event);
-/* Stores the unchanged format file of an event, unless it is stored already. */
+/* Stores an event's unchanged format file, unless it is already stored. */
 int wm_recorder_kernel_remember(struct wm_recorder_kernel *k, const char *system, const char *event,
 				struct wm_diag *diag);
 
 /*
  * Stages an event for the change in progress. The first request for an event in a change wins.
- * Returns 0, or an error of wm_event_filter_make().
+ * Returns 0, or an error as wm_event_filter_make() does.
  */
 int wm_recorder_kernel_stage(struct wm_recorder_kernel *k, uint32_t event, const char *filter,
 			     struct wm_diag *diag);
 /*
- * Stages all events of an existing probe with that name. Returns their number; 0: no probe has that
- * name.
+ * Stages all events of an existing probe with that name. Returns the number staged; 0: no probe has
+ * that name.
  */
 int wm_recorder_kernel_stage_probe(struct wm_recorder_kernel *k, const struct wm_event_def *def,
 				   const char *filter, struct wm_diag *diag);

@@ -188,7 +188,7 @@ int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *defin
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* Replaces the users' names of synthetic events by their names in the kernel. */
+/* Replaces users' names for synthetic events with their names in the kernel. */
 static void trigger_put_names(const struct wm_recorder_kernel *k, const char *text,
 			      struct wm_text *to)
 {
@@ -272,8 +272,8 @@ static int expect(struct wm_recorder_kernel *k, const struct wm_instance_event *
 }
 
 /*
- * A histogram that takes times makes the kernel set the instance's clock to the trigger's, which is
- * "global" when it names none. Its events would no longer be on the recording's clock.
+ * A histogram that records times makes the kernel set the instance's clock to the trigger's, which
+ * is "global" if it names none. Its events would no longer be on the recording's clock.
  */
 #define TIMES      "common_timestamp"
 #define TIMES_HIST "hist:"
@@ -292,7 +292,8 @@ static const char *trigger_clock(const char *trigger)
 	return at ? at + strlen(":clock=") : NULL;
 }
 
-/* Names the clock in a trigger that takes times. Returns the bytes that were inserted, or -errno.
+/*
+ * Adds the clock to a trigger that records times. Returns the number of bytes inserted, or -errno.
  */
 static int trigger_put_clock(const struct wm_recorder_kernel *k, const char *text,
 			     struct wm_text *to, struct wm_diag *diag)
@@ -366,7 +367,7 @@ int wm_recorder_kernel_save(struct wm_recorder_kernel *k, struct wm_trace_writer
 	wm_text_init(&t);
 	for (uint32_t i = 0; i < k->nr_histograms; i++) {
 		if (i && !strcmp(k->histograms[i], k->histograms[i - 1]))
-			/* The file is listed already: it contains all histograms of its event. */
+			/* The file is already listed: it contains all of its event's histograms. */
 			continue;
 		if (wm_instance_read_file(k->instance, k->histograms[i], HISTOGRAM_BYTES_MAX, &text,
 					  &bytes) < 0)

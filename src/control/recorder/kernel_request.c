@@ -79,7 +79,7 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 	return 0;
 }
 
-/* Returns the text at *at and moves *at after it; NULL when it is not terminated. */
+/* Returns the string at *at and moves *at past it; NULL if it is not terminated. */
 static const char *kernel_request_take(const char **at, const char *end)
 {
 	const char *text = *at, *nul = memchr(text, '\0', (size_t)(end - text));

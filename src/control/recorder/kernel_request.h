@@ -19,14 +19,14 @@
 #define WM_KERNEL_ASK_WORDS 4096u
 
 struct wm_kernel_asks {
-	struct wm_text body; /* body of the message */
+	struct wm_text body; /* the message's body */
 	uint32_t nr;
 };
 
 void wm_request_init(struct wm_kernel_asks *a);
 void wm_request_done(struct wm_kernel_asks *a);
 /*
- * Adds a request. Returns 0, -ENOMEM, or -E2BIG with diag. `filter` NULL: no filter, also for
+ * Adds a request. Returns 0, -ENOMEM, or -E2BIG with diag. `filter` is NULL for no filter, and for
  * events to disable.
  */
 int wm_request_add(struct wm_kernel_asks *a, const char *name, const char *filter, bool off,
@@ -44,11 +44,11 @@ struct wm_msg_kernel_change {
 
 struct wm_msg_kernel_changed {
 	struct wm_msg h;
-	int32_t err;        /* 0, or -errno when nothing was changed; `sentence` has the reason */
+	int32_t err;        /* 0, or -errno if nothing was changed; `sentence` tells why */
 	uint32_t ask;       /* the request that failed */
 	uint32_t column;    /* column in the name or filter; 0: none */
-	uint32_t in_filter; /* whether `column` is in the filter, not in the name */
-	uint32_t nr_on;     /* number of kernel events that are enabled now */
+	uint32_t in_filter; /* whether `column` is in the filter rather than the name */
+	uint32_t nr_on;     /* number of kernel events now enabled */
 	uint32_t reserved;
 	/* Bit i is set when request i matched something. */
 	uint64_t matched[WM_KERNEL_ASKS_MAX / 64];
@@ -66,7 +66,7 @@ struct wm_kernel_question {
 	uint32_t nr;
 	struct wm_kernel_ask asks[WM_KERNEL_ASKS_MAX];
 };
-/* Decodes a message; returns false when it is malformed. */
+/* Decodes a message; returns false if it is malformed. */
 bool wm_request_read(const void *message, size_t bytes, struct wm_kernel_question *ret);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_tasks.c - restricts kernel events to the tasks of the plan; see recorder_int.h. */
+/* kernel_tasks.c - restricts kernel events to the plan's tasks; see recorder_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "control/recorder/recorder_int.h"
 #include "kernel/counters.h"
 
-/* Appends the threads of a process to the list. */
+/* Appends a process's threads to the list. */
 static int kernel_tasks_add_threads(pid_t pid, pid_t **list, size_t *nr)
 {
 	pid_t *tids, *more;
@@ -54,8 +54,8 @@ int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, s
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
 /*
- * Whether this process is in the initial PID namespace. The kernel's tracing uses the pids of that
- * namespace, so pids of another namespace would select the wrong tasks.
+ * Whether this process is in the initial PID namespace. The kernel's tracing uses that namespace's
+ * pids, so pids from another namespace would select the wrong tasks.
  */
 static bool numbers_are_the_machines(void)
 {

@@ -21,7 +21,7 @@
 #define PREFIX    "waymark-live-"
 #define PATH_MAX_ 200u
 #define SWEEP_MAX 256 /* folders examined */
-#define YOUNG_S   5   /* a younger folder without a lock may still be in creation */
+#define YOUNG_S   5   /* a younger folder without a lock may still be being created */
 
 struct wm_live {
 	char path[PATH_MAX_];
@@ -33,7 +33,7 @@ struct wm_live {
 
 /* --- the folder --------------------------------------------------------------------------- */
 
-/* Removes the files of a folder and, with `deeper`, those of its subfolders. */
+/* Removes a folder's files and, with `deeper`, those in its subfolders. */
 static void empty(int dirfd, const char *name, bool deeper)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -93,7 +93,7 @@ static void live_sweep(const char *base)
 		closedir(dir);
 }
 
-/* Returns `bytes`, or half of the free space of the file system if that is less. */
+/* Returns `bytes`, or half of the file system's free space if that is less. */
 static uint64_t spare(const char *base, uint64_t bytes)
 {
 	struct statvfs v;

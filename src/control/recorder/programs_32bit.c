@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * programs_32bit.c - 32-bit programs on a 64-bit machine: waymark's libraries cannot be loaded into
- * them, and the kernel has no events for their single system calls. Without a message, the user
+ * them, and the kernel has no events for their individual system calls. Without a message, the user
  * would not learn why nothing is recorded. See recorder_int.h.
  */
 #include <stdio.h>
@@ -21,7 +21,7 @@ bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan)
 	return narrow;
 }
 
-/* Describes the first 32-bit program; "" when there is none. */
+/* Describes the first 32-bit program; "" if there is none. */
 static void find_narrow(const struct wm_recorder_plan *plan, char *name, size_t bytes)
 {
 	char path[48];

@@ -35,7 +35,7 @@ struct wm_recorder {
 	bool pumproc_ended; /* the pump process has sent its last report, or ended without one */
 	bool done;          /* the last report was received */
 	bool is_lost;       /* the pump process ended without a last report */
-	int pump_status;    /* status of the pump process, after its end */
+	int pump_status;    /* the pump process's status, after its end */
 	struct wm_command command;
 	struct wm_child_exec *exec; /* owned by the kernel source; NULL: it does not follow CMD */
 	struct wm_report last;
@@ -148,7 +148,7 @@ static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom 
 		recorder_on_report(r, &report);
 }
 
-/* Samples the whole machine, or processes that already run. */
+/* Samples the whole machine, or processes that are already running. */
 static int sample_running(struct wm_recorder *r)
 {
 	struct wm_sampling_whom whom = {.alone = r->plan.nr_tids != 0};
@@ -205,7 +205,7 @@ static int start_command(struct wm_recorder *r, struct wm_diag *diag)
 	return err ? fail_command(&r->plan, err, diag) : 0;
 }
 
-/* Reports that CMD does not exist before a trace directory is created. */
+/* Reports a CMD that does not exist, before a trace directory is created. */
 static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
 	char *path = p->command ? wm_program_find(p->command[0], p->search) : NULL;
@@ -223,7 +223,7 @@ static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 
 /* --- the beginning -------------------------------------------------------------------------- */
 
-/* Only the buffers of programs can be kept in memory until a snapshot. */
+/* Only program buffers can be kept in memory until a snapshot. */
 static int check_mode(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
 	if (wm_rules_options(p->events->rules)->pool_mode != WM_POOL_OVERWRITE ||
@@ -392,7 +392,7 @@ static void finish_pumproc(struct wm_recorder *r)
 	if (r->is_lost)
 		/* Removes instances that the pump process created during the recording. */
 		wm_recorder_kernel_sweep();
-	wm_session_remove(&r->session); /* a pump process that was killed did not do this */
+	wm_session_remove(&r->session); /* a killed pump process did not do this */
 }
 
 static bool is_over(const struct wm_recorder *r, bool command)

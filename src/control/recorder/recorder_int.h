@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_int.h - shared by the files of the recorder; see recorder.h. */
+/* recorder_int.h - shared by the recorder's files; see recorder.h. */
 #ifndef WM_CONTROL_RECORDER_RECORDER_INT_H
 #define WM_CONTROL_RECORDER_RECORDER_INT_H
 
@@ -9,14 +9,14 @@
 /* --- environment.c: CMD's environment -------------------------------------------------------- */
 
 /*
- * Whether the events of the plan need the runtime in a process. Names that match only events of the
- * kernel do not: the system calls that the runtime makes would be in the trace.
+ * Whether the plan's events need the runtime in a process. Names that match only kernel events do
+ * not: the system calls that the runtime makes would be in the trace.
  */
 bool wm_recorder_needs_programs(const struct wm_recorder_plan *plan);
 
 /*
  * Builds CMD's environment: the plan's, with the session and the libraries to preload; freed by
- * wm_recorder_env_free(). Returns 0, or a negative errno with diag.
+ * wm_recorder_env_free(). Returns 0, or -errno with diag.
  */
 int wm_recorder_env_make(const struct wm_recorder_plan *plan, const char *session, char ***ret,
 			 struct wm_diag *diag);
@@ -25,7 +25,8 @@ void wm_recorder_env_free(char **environment); /* accepts NULL */
 /* --- kernel_tasks.c: the tasks the kernel follows ------------------------------------------- */
 
 /*
- * Returns the plan's threads, or all threads of its processes; the caller frees them. 0 or -ENOMEM.
+ * Returns the plan's threads, or all threads of its processes; the caller frees them. Returns 0 or
+ * -ENOMEM.
  */
 int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, size_t *ret_nr);
 
@@ -36,8 +37,7 @@ int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, s
 int wm_recorder_check_numbers(struct wm_diag *diag);
 
 /*
- * To be called before the recording begins: follows only the plan's tasks; with CMD alone, none
- * yet.
+ * Call it before the recording begins: follows only the plan's tasks; with CMD alone, none yet.
  */
 int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 			       struct wm_diag *diag);
@@ -48,12 +48,12 @@ int wm_recorder_follow_command(const struct wm_recorder_plan *plan, pid_t child,
 
 struct wm_recorder_targets;
 
-/* Checks that all processes of the plan can be attached to. */
+/* Checks that all of the plan's processes can be attached to. */
 int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_diag *diag);
 
 /*
  * Attaches to the plan's processes (with CMD alone, there are none) and, for `all`, keeps looking
- * for new ones. Calls `gone` when all processes of the plan have ended. Returns 0, or the reason
+ * for new ones. Calls `gone` when all of the plan's processes have ended. Returns 0, or the reason
  * why none could be attached to.
  */
 int wm_recorder_targets_start(struct wm_loop *loop, const struct wm_recorder_plan *plan,
@@ -69,7 +69,7 @@ void wm_recorder_targets_done(struct wm_recorder_targets *t); /* accepts NULL */
 
 /* Whether CMD is a 32-bit program. */
 bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan);
-/* Reports the limitations of 32-bit programs. */
+/* Reports the limitations for 32-bit programs. */
 void wm_recorder_say_narrow(const struct wm_recorder_plan *plan);
 
 /* --- check_filters.c: whether filters fit the events ------------------------------------------ */

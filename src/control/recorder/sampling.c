@@ -14,7 +14,7 @@
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
-/* Size of each CPU's ring when only tasks' records are needed. */
+/* Size of each CPU's ring when only task records are needed. */
 #define TASKS_RING_BYTES ((uint64_t)512 << 10)
 
 struct wm_sampling {
@@ -96,8 +96,7 @@ static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 }
 
 /*
- * Sets the filter of an event: the kernel gets its part, and the reader of the samples applies the
- * rest.
+ * Sets an event's filter: the kernel gets its part, and the reader of the samples applies the rest.
  */
 static int sampling_set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
 			       struct wm_diag *diag)

@@ -3,8 +3,8 @@
  * sampling.h - the events that a recording samples, and the tasks.
  *
  * The command adds the events and checks with the kernel that each is available. The pump process,
- * which inherits this over the fork, declares them in the trace and opens them when it receives the
- * tasks to sample. All kernel objects belong to the pump process alone and disappear with it.
+ * which inherits this across the fork, declares them in the trace and opens them when it is told
+ * which tasks to sample. All kernel objects belong to the pump process alone and disappear with it.
  */
 #ifndef WM_CONTROL_RECORDER_SAMPLING_H
 #define WM_CONTROL_RECORDER_SAMPLING_H
@@ -19,7 +19,7 @@ struct wm_sampling;
 int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus,
 		       struct wm_sampling **ret);
 void wm_sampling_destroy(struct wm_sampling *s); /* accepts NULL */
-/* Changes the clock of the samples' times; to be called before the pump is forked. */
+/* Changes the clock for the samples' times; call it before the pump is forked. */
 void wm_sampling_set_clock(struct wm_sampling *s, enum wm_clock_kind clock);
 
 /* How an event is sampled: either `period` or `frequency` is set, and the other is 0. */
@@ -30,8 +30,8 @@ struct wm_sampling_how {
 };
 
 /*
- * Adds an event. Returns 0; 1: it is sampled only in user space, because more is not permitted; or
- * an error of wm_sampler_try() with diag. `everywhere`: for every task of the machine.
+ * Adds an event. Returns 0; 1 if it is sampled only in user space, because more is not permitted;
+ * or an error from wm_sampler_try() with diag. `everywhere`: for every task on the machine.
  */
 int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
 		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag);
@@ -51,8 +51,8 @@ int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 		       struct wm_calibrate *clock, struct wm_sample_source **ret,
 		       struct wm_diag *diag);
 /*
- * Opens the events, writes the existing mappings of the tasks to the trace, and starts. `text` is
- * NULL when the address of the kernel's code is not available.
+ * Opens the events, writes the tasks' existing mappings to the trace, and starts. `text` is NULL if
+ * the address of the kernel's code is not available.
  */
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
 		      const struct wm_sampling_whom *whom, const struct wm_kernel_text *text,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * targets.c - processes that already run: attaches to those given by -p and waits for their end;
- * with -a scans /proc periodically, unless only events of the kernel were named. Processes of other
- * users that cannot be attached to are
- * processes of the recording that have not joined (because no event of theirs was selected) are
- * attached to in the same way. See recorder_int.h.
+ * targets.c - processes that are already running: attaches to those given by -p and waits for their
+ * end; with -a scans /proc periodically, unless only kernel events were named. Other users'
+ * processes that cannot be attached to are counted, not reported one by one. When the rules change,
+ * processes that belong to the recording but have not joined (because none of their events was
+ * selected) are attached to in the same way. See recorder_int.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,14 +22,14 @@
 #include "control/recorder/recorder_int.h"
 #include "control/target/remote_runtime.h"
 
-#define DEPTH_MAX 64          /* limit for the chain of parents that is followed */
+#define DEPTH_MAX 64          /* limit for the chain of parents followed */
 #define SCAN_NS   300000000u  /* interval at which -a looks for new processes */
-#define WORRY_NS  2000000000u /* time after which missing processes of -p are reported */
-#define ALIVE_NS  100000000u  /* interval at which the threads of -t are checked for existence */
+#define WORRY_NS  2000000000u /* time after which missing -p processes are reported */
+#define ALIVE_NS  100000000u  /* how often the threads given by -t are checked for existence */
 #define SEEN_MAX  65536u
-#define SEEN_FEW  256u /* while there are fewer entries, dead processes are not removed */
+#define SEEN_FEW  256u /* with fewer entries than this, dead processes are not removed */
 
-/* A process that was examined. After an exec it is examined again. */
+/* A process that has been examined. After an exec it is examined again. */
 struct seen {
 	pid_t pid;
 	dev_t dev;
@@ -41,13 +41,13 @@ struct wm_recorder_targets {
 	struct wm_loop *loop;
 	const struct wm_recorder_plan *plan;
 	const struct wm_session *session;
-	struct wm_rules *changed; /* NULL: the rules of the plan apply */
+	struct wm_rules *changed; /* NULL: the plan's rules apply */
 	void (*gone)(void *data);
 	void *data;
 	struct wm_watch *scan, *worry, *alive;
 	struct seen *seen;
 	size_t nr_seen, prune_at;
-	size_t nr_alive; /* number of processes of -p whose end is awaited */
+	size_t nr_alive; /* number of -p processes whose end is awaited */
 	size_t nr_denied;
 };
 
@@ -164,7 +164,7 @@ static int targets_fail(const struct wm_recorder_plan *plan, pid_t pid, int err,
 }
 
 /*
- * Checks that the process exists. That suffices for kernel events, which do not need its
+ * Checks that the process exists. That is enough for kernel events, which do not need its
  * cooperation.
  */
 static int check_there(pid_t pid, struct wm_diag *why)
@@ -213,8 +213,8 @@ static int targets_attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
 }
 
 /*
- * Watches for the end of a process; the recording ends with the last of them. Returns 0, -ESRCH: it
- * has ended; or another -errno.
+ * Watches for a process's end; the recording ends with the last of them. Returns 0, -ESRCH if it
+ * has ended, or another -errno.
  */
 static int watch_end(struct wm_recorder_targets *t, pid_t pid)
 {
@@ -247,7 +247,7 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 }
 
 /*
- * Attaches to the marks of a process, which kernel events do not need. Returns 1: attached; 0: not
+ * Attaches to a process's marks, which kernel events do not need. Returns 1 if attached; 0 if not
  * attached, without an error.
  */
 static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
@@ -269,7 +269,7 @@ static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag
 }
 
 /*
- * Attaches to one process of -p. Returns 0 even if the process existed and has ended, because the
+ * Attaches to one -p process. Returns 0 even if the process existed and has ended, because the
  * kernel has its events.
  */
 static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
@@ -290,7 +290,7 @@ static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *
 	return 0;
 }
 
-/* Polls, because the end of a thread is reported only to its own process. */
+/* Polls, because a thread's end is reported only to its own process. */
 static void on_alive(void *data)
 {
 	struct wm_recorder_targets *t = data;
@@ -330,7 +330,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
  * -a
  * ------------------------------------------------------------------ */
 
-/* Records which program the process runs. Returns false when that is unknown or did not change. */
+/* Records which program the process runs. Returns false if that is unknown or has not changed. */
 static bool note_program(struct seen *s)
 {
 	char name[32];
@@ -338,7 +338,7 @@ static bool note_program(struct seen *s)
 
 	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)s->pid);
 	if (stat(name, &st) < 0)
-		return false; /* a kernel thread, a process of another user, or one that exited */
+		return false; /* a kernel thread, another user's process, or one that exited */
 	if (s->dev == st.st_dev && s->ino == st.st_ino)
 		return false;
 	s->dev = st.st_dev;
@@ -346,7 +346,7 @@ static bool note_program(struct seen *s)
 	return true;
 }
 
-/* Whether this process was not examined yet while running this program. */
+/* Whether this process has not been examined yet while running this program. */
 static bool is_new(struct wm_recorder_targets *t, pid_t pid)
 {
 	struct seen *s = targets_find_seen(t, pid);

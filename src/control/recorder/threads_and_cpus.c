@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads_and_cpus.c - restricts a recording to single threads and CPUs: finds the processes to
- * attach to, creates the filter that rejects programs' events of other threads and CPUs, and joins
+ * attach to, creates the filter that rejects program events from other threads and CPUs, and joins
  * filters. The kernel restricts its own events. See events.h.
  */
 #include <errno.h>

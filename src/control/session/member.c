@@ -25,9 +25,9 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define MESSAGES_PER_CALL 64   /* after this many messages, the loop serves the other descriptors */
+#define MESSAGES_PER_CALL 64   /* after this many messages, the loop serves other descriptors */
 #define MESSAGES_HELD     1024 /* more messages than a socket can hold */
-#define FDS_MAX           4 /* descriptors accepted per message; the kernel closes further ones */
+#define FDS_MAX           4    /* descriptors accepted per message; the kernel closes any others */
 
 static void close_socket(struct wm_app *a)
 {
@@ -86,8 +86,8 @@ static int collect_fds(struct msghdr *h, int *ret_fd)
 }
 
 /*
- * Receives a message. Returns 1: it was handled; 0: the peer closed; -EAGAIN: no message is
- * waiting; or -errno.
+ * Receives a message. Returns 1 if it was handled, 0 if the peer closed, -EAGAIN if no message is
+ * waiting, or -errno.
  */
 static int receive_one(struct wm_app *a)
 {
@@ -129,7 +129,7 @@ static int receive_one(struct wm_app *a)
 	return err < 0 ? err : 1;
 }
 
-/* Whether the process still maps its pool. If so, it closed the socket but did not exec. */
+/* Whether the process still maps its pool. If so, it has closed the socket but not called exec. */
 static bool still_maps_pool(const struct wm_app *a)
 {
 	struct wm_maps maps;
@@ -191,7 +191,7 @@ void wm_app_catch_up(struct wm_app *a)
 		close_socket(a);
 }
 
-/* The process died. Messages that it sent before are still in the socket. */
+/* The process died. Messages that it sent before that are still in the socket. */
 static void on_death(int fd, uint32_t events, void *data)
 {
 	struct wm_app *a = data;
@@ -249,7 +249,7 @@ int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct 
 	err = wm_loop_fd(host->loop, sock, EPOLLIN, member_on_readable, a, &a->sock_watch);
 	if (err < 0)
 		goto fail;
-	/* Without a pidfd, only the closed connection shows the end of the process. */
+	/* Without a pidfd, only the closed connection shows that the process has ended. */
 	if (a->pidfd >= 0)
 		err = wm_loop_fd(host->loop, a->pidfd, EPOLLIN, on_death, a, &a->pid_watch);
 	if (err < 0)
@@ -299,7 +299,7 @@ static void raise_allowance(struct wm_app *a)
 		a->allowance = WM_APP_MESSAGES_MAX;
 }
 
-/* Quarantines the process if the pump found a fault in its memory, which the pump has counted. */
+/* Quarantines the process if the pump found, and counted, a fault in its memory. */
 static void take_pump_fault(struct wm_app *a, const char *fault)
 {
 	if (!fault || a->pump_fault)

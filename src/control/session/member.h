@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member.h - a process that is connected to a session, from its connection and its messages HELLO,
- * MODULE and EVENT to its end.
+ * member.h - a process connected to a session, from its connection and its HELLO, MODULE and EVENT
+ * messages to its end.
  *
  *   NEW --HELLO--> JOINED --BYE, death, exec, violation--> ENDED
  *
- * Callbacks of the loop, which may run during a pump's round (see
- * wm_pump_options.before_write), only read messages and inform the trace writer;
- * changes to the pump's set of sources wait for wm_app_settle().
+ * The loop's callbacks, which may run during a pump's round (see wm_pump_options.before_write),
+ * only read messages and inform the trace writer; changes to the pump's set of sources wait for
+ * wm_app_settle().
  *
- * Everything a process sends is hostile. A violation of the protocol quarantines
- * the process: its connection is closed, the data it committed until then is kept,
- * other processes are not affected. A closed connection alone does not end a
- * process that lives and still maps its pool (it may have called closefrom): its
- * events are recorded until it dies.
+ * Everything a process sends is hostile. A protocol violation quarantines the process: its
+ * connection is closed, the data it has committed so far is kept, other processes are not affected.
+ * A closed connection alone does not end a process that is alive and still maps its pool (it may
+ * have called closefrom): its events are recorded until it dies.
  */
 #ifndef WM_CONTROL_SESSION_MEMBER_H
 #define WM_CONTROL_SESSION_MEMBER_H
@@ -38,18 +37,20 @@ struct wm_app;
 
 enum wm_app_state { WM_APP_NEW, WM_APP_JOINED, WM_APP_ENDED };
 
-/* The state that all processes of a session share. It outlives them. */
+/* The state that all of a session's processes share. It outlives them. */
 struct wm_app_host {
 	struct wm_loop *loop;
 	struct wm_trace_writer
-	    *writer; /* NULL: the session counts, see control/counting/program_counts.h */
+	    *writer; /* NULL: the session counts; see control/counting/program_counts.h */
 	const struct wm_rules *rules;
 	unsigned char *buffer; /* WM_MSG_MAX bytes */
-	/* Called when an event was announced that will be recorded, or counted, with that id. */
+	/*
+	 * Called when an event has been announced that will be recorded, or counted, with that id.
+	 */
 	void (*on_event)(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
 	/*
-	 * Called for a first message other than HELLO, with a type >= WM_MSG_TOOL; its length was
-	 * checked.
+	 * Called for a first message other than HELLO, with a type >= WM_MSG_TOOL; its length has
+	 * been checked.
 	 */
 	void (*on_tool)(struct wm_app *a, const void *message, size_t bytes, void *data);
 	void *data;
@@ -58,11 +59,11 @@ struct wm_app_host {
 /* Takes ownership of the accepted socket, even on failure. wm_app_owner() returns `owner`. */
 int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct wm_app **ret);
 void *wm_app_owner(const struct wm_app *a);
-/* Accepts NULL; settle first, because no pump may still use it. */
+/* Accepts NULL; settle first, because a pump may still be using it. */
 void wm_app_destroy(struct wm_app *a);
 
 /*
- * To be called between rounds: hands a new pool to the pump, or removes an ended process from it.
+ * Call it between rounds: hands a new pool to the pump, or removes an ended process from it.
  * Without a pump (NULL) the pool stays available from wm_app_pool(). Returns 1 when the process is
  * finished and may be destroyed, else 0, or -errno (it is then ENDED and removed from the pump).
  */
@@ -72,13 +73,13 @@ int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
 int wm_app_send(struct wm_app *a, uint32_t type);
 int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
 
-/* The pool of a process that counts, valid until the process is destroyed; NULL: no pool. */
+/* The pool of a counting process, valid until the process is destroyed; NULL: no pool. */
 struct wm_pool *wm_app_pool(struct wm_app *a);
 
 /*
- * To be called in the pump's before_write; for a process that counts, at any time. If this process
- * has data to write, reads the messages that it sent before, but at most as many as a socket holds,
- * so that a process that keeps sending cannot delay the pump.
+ * Call it in the pump's before_write; for a counting process, at any time. If this process has data
+ * to write, reads the messages that it sent before, but at most as many as a socket holds, so that
+ * a process that keeps sending cannot delay the pump.
  */
 void wm_app_catch_up(struct wm_app *a);
 
@@ -91,9 +92,9 @@ uint32_t wm_app_uid(const struct wm_app *a);
 bool wm_app_has_joined(const struct wm_app *a); /* whether it ever sent a valid HELLO */
 uint32_t wm_app_flags(const struct wm_app *a);  /* flags in its HELLO: WM_HELLO_* */
 bool wm_app_hears(const struct wm_app *a);      /* whether its socket is open */
-/* Its last SYNCED message; generation is 0 when there was none. The numbers are not trusted. */
+/* Its last SYNCED message; generation is 0 if there was none. The numbers are not trusted. */
 const struct wm_msg_synced *wm_app_synced(const struct wm_app *a);
-/* Number of events that matched a glob but lack a field of its filter. */
+/* Number of events that matched a glob but lack a field in its filter. */
 uint64_t wm_app_filtered_missing(const struct wm_app *a);
 /* Why the process was quarantined; NULL: it was not. */
 const char *wm_app_violation(const struct wm_app *a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_int.h - shared by member.c (the connection of a process) and member_message.c (its
- * messages). For those two files only.
+ * member_int.h - shared by member.c (a process's connection) and member_message.c (its messages).
+ * For those two files only.
  */
 #ifndef WM_CONTROL_SESSION_MEMBER_INT_H
 #define WM_CONTROL_SESSION_MEMBER_INT_H
@@ -23,7 +23,7 @@ struct wm_app {
 	uint32_t pid, uid, vpid, flags;
 	bool joined; /* whether a valid HELLO was received */
 	bool dead;
-	bool pool_waits; /* the pool is open, but was not handed to the pump yet */
+	bool pool_waits; /* the pool is open, but has not been handed to the pump yet */
 	struct wm_pool pool;
 	dev_t pool_dev;
 	ino_t pool_ino;
@@ -50,10 +50,13 @@ struct wm_app_message {
  */
 int wm_app_violate(struct wm_app *a, const char *what);
 
-/* As wm_app_violate(), for a reason that is not the process's fault, such as missing memory. */
+/* Like wm_app_violate(), for a reason that is not the process's fault, such as lack of memory. */
 int wm_app_refuse(struct wm_app *a, const char *why);
 
-/* Checks a message and handles it: 0 or -EBADMSG after wm_app_violate() or wm_app_refuse(). */
+/*
+ * Checks a message and handles it. Returns 0, or -EBADMSG after wm_app_violate() or
+ * wm_app_refuse().
+ */
 int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m);
 
 #endif

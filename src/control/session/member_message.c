@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_message.c - checks the messages of a traced process and passes them on. Every length is
- * compared with the message's size before it is used, and everything kept is copied. A violation of
- * the protocol ends in wm_app_violate().
+ * member_message.c - checks a traced process's messages and passes them on. Every length is
+ * compared with the message's size before it is used, and everything kept is copied. A protocol
+ * violation ends in wm_app_violate().
  */
 #include <assert.h>
 #include <errno.h>
@@ -171,7 +171,7 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "EVENT: the id already belongs to another event");
 	if (err == -EINVAL || err == -EBADMSG)
 		return wm_app_violate(a, "EVENT: its description does not fit the trace format");
-	return 0; /* on a full disk, the writer retries later and counts the loss */
+	return 0; /* if the disk is full, the writer retries later and counts the loss */
 }
 
 static int on_module(struct wm_app *a, struct wm_app_message *m)
@@ -199,7 +199,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	    .build_id_bytes = in.build_id_bytes,
 	    .path = path,
 	};
-	(void)wm_writer_module(a->producer, &info); /* on a full disk: as above */
+	(void)wm_writer_module(a->producer, &info); /* if the disk is full: as above */
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int on_bye(struct wm_app *a, struct wm_app_message *m)
 	return 0;
 }
 
-/* Copies the contents of the file, so that later changes by the process have no effect. */
+/* Copies the file's contents, so that later changes by the process have no effect. */
 static int copy_batch(int fd, uint64_t bytes, unsigned char **ret)
 {
 	unsigned char *copy;
@@ -233,7 +233,7 @@ static int copy_batch(int fd, uint64_t bytes, unsigned char **ret)
 
 	/*
 	 * Accepts only sealable (shared) memory, because reading another kind of file could block
-	 * for ever.
+	 * forever.
 	 */
 	if (bytes > WM_BATCH_MAX_BYTES || fcntl(fd, F_GET_SEALS) < 0)
 		return -EBADMSG;

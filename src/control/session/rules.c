@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - see rules.h. Every rule is kept in the encoding of the file; matching (for "no event
- * matches") uses the bytes that the processes receive.
+ * rules.c - see rules.h. Every rule is kept in the file's encoding; matching (for "no event
+ * matches") uses the same bytes that the processes receive.
  */
 #include "control/session/rules_int.h"
 

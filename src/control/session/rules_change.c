@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_change.c - decodes rules that were read from DIR/rules or sent by another command, and adds
- * them as a change. Rules that a change makes ineffective are dropped, so that switching the same
- * events on and off for a year does not fill the file.
+ * rules_change.c - decodes rules read from DIR/rules or sent by another command, and adds them as a
+ * change. Rules that a change makes ineffective are dropped, so that switching the same events on
+ * and off for a year does not fill the file.
  */
 #include <assert.h>
 #include <errno.h>
@@ -99,8 +99,8 @@ static void rules_change_drop(struct wm_rules *r, uint32_t i)
 }
 
 /*
- * Drops old rules without effect: those covered by newer ones, and "off" rules without an older
- * "on" rule.
+ * Drops old rules that have no effect: those covered by newer ones, and "off" rules without an
+ * older "on" rule.
  */
 static void rules_change_compact(struct wm_rules *r, uint32_t nr_young)
 {

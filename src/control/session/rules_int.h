@@ -18,8 +18,8 @@ struct wm_rules {
 	struct wm_rules_options options;
 	struct wm_rules_one *rules; /* in order of their change numbers */
 	uint32_t nr_rules;
-	uint64_t generation; /* generation of the file that was written last; 0: not written */
-	size_t bytes;        /* size of the file with these rules */
+	uint64_t generation; /* the file's generation when last written; 0: not written */
+	size_t bytes;        /* the file's size with these rules */
 };
 
 static inline const char *wm_rule_glob(const struct wm_rule *r)
@@ -29,7 +29,7 @@ static inline const char *wm_rule_glob(const struct wm_rule *r)
 
 /*
  * Appends a rule. On success takes ownership of `record`; `given` is copied. Returns the rule's
- * index, -E2BIG with diag when the file would be too large, or -ENOMEM.
+ * index, -E2BIG with diag if the file would be too large, or -ENOMEM.
  */
 int wm_rules_append(struct wm_rules *r, const char *given, struct wm_rule *record,
 		    struct wm_diag *diag);

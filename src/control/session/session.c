@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session.c - see session.h. All operations inside a folder use its descriptor, which is opened
- * once, without following links, and then checked.
+ * once, without following symlinks, and then checked.
  */
 #include "control/session/session.h"
 
@@ -21,9 +21,9 @@
 
 #define ID_BYTES       12u
 #define ID_DIGITS      (2 * ID_BYTES)
-#define SWEEP_MAX      256 /* limit for the folders examined when a session begins */
+#define SWEEP_MAX      256 /* limit for folders examined when a session begins */
 #define NEW_LOCK       ".lock.new"
-#define UNLOCKED_AGE_S 60 /* a younger folder without a lock file may still be in creation */
+#define UNLOCKED_AGE_S 60 /* a younger folder without a lock file may still be being created */
 
 static_assert(WM_SESSION_PATH_MAX == sizeof(((struct sockaddr_un *)0)->sun_path), "sun_path");
 
@@ -45,7 +45,7 @@ static bool parent_is_safe(const char *path, bool must_be_ours)
 	       (!(st.st_mode & 022) || (st.st_mode & S_ISVTX));
 }
 
-/* Opens PARENT/waymark-UID, and creates it if needed. Returns a descriptor or -errno. */
+/* Opens PARENT/waymark-UID, creating it if needed. Returns a descriptor or -errno. */
 static int open_base(const char *path, struct wm_diag *diag)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static int open_base(const char *path, struct wm_diag *diag)
 	return fd;
 }
 
-/* Writes BASE to `out`. Returns 0, or -ENAMETOOLONG when DIR/sock would not fit. */
+/* Writes BASE to `out`. Returns 0, or -ENAMETOOLONG if DIR/sock would not fit. */
 static int base_path(const char *parent, char *out, size_t size)
 {
 	int n = snprintf(out, size, "%s/waymark-%u", parent, (unsigned)geteuid());
@@ -141,7 +141,7 @@ static bool is_id(const char *name)
 }
 
 /*
- * Removes the folders of killed recorders. A failure is ignored, because it only costs disk space.
+ * Removes killed recorders' folders. Failures are ignored, because they only cost disk space.
  */
 static void session_sweep(int base)
 {
@@ -185,8 +185,8 @@ static int random_id(char *out)
 }
 
 /*
- * Creates the lock. It is locked before it gets its final name, so that a file `lock` that is not
- * locked belongs to a dead recorder.
+ * Creates the lock. It is locked before it gets its final name, so that an unlocked file `lock`
+ * belongs to a dead recorder.
  */
 static int take_lock(struct wm_session *s)
 {
@@ -276,7 +276,7 @@ void wm_session_remove(struct wm_session *s)
 	if (s->dirfd < 0)
 		return;
 	empty_folder(s->dirfd);
-	(void)rmdir(s->path); /* it was already removed, or contains a foreign file: ignored */
+	(void)rmdir(s->path); /* already removed, or contains a foreign file: ignored */
 }
 
 static void close_one(int *fd)

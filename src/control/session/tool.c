@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tool.c - the requesting side of tool.h. The file that names the session is not trusted: it must
- * belong to the user or root, and must be short. The answers of the peer are used only as numbers.
+ * belong to the user or root, and must be short. The peer's answers are used only as numbers.
  */
 #include "control/tool.h"
 
@@ -73,7 +73,7 @@ static int tool_ask(int sock, const void *question, size_t bytes, uint32_t type,
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
-		return -EPERM; /* the recorder closed the connection without an answer */
+		return -EPERM; /* the recorder closed the connection without answering */
 	memcpy(&h, ret, sizeof(h));
 	return n == (ssize_t)size && h.type == type && h.bytes == size ? 0 : -EBADMSG;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - see attach.h. Walks over the modules that the runtime registered, their site tables
- * and descriptions, all in the memory of the other process. Invalid data is skipped: at worst, an
- * event of that process is not enabled.
+ * attach.c - see attach.h. Walks the modules that the runtime registered, their site tables and
+ * descriptions, all in the other process's memory. Invalid data is skipped: at worst, one of that
+ * process's events is not enabled.
  */
 #include "control/attach.h"
 
@@ -25,9 +25,9 @@
 #define SITES_MAX      (1u << 20) /* per module */
 #define DESC_BYTES_MAX (1u << 20)
 #define NAP_NS         5000000
-#define NAPS           60  /* longer in total than the polling interval of an agent, 100 ms */
+#define NAPS           60  /* longer in total than an agent's polling interval, 100 ms */
 #define LOCK_NAPS      400 /* two seconds */
-#define WAITING_MAX    32  /* recorders that wait for one process */
+#define WAITING_MAX    32  /* most recorders that may wait for one process */
 
 struct walk {
 	struct wm_target *t;
@@ -36,7 +36,7 @@ struct walk {
 	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
 		     const struct wm_class *class);
 	void *data;
-	/* The description that was parsed last, because sites of one event are adjacent. */
+	/* The last description parsed, kept because sites of one event are adjacent. */
 	uint64_t desc_address;
 	void *desc;
 	size_t desc_bytes;
@@ -141,13 +141,13 @@ static int walk_modules(struct walk *w)
 struct switching {
 	const struct wm_rules *rules;
 	struct wm_attach_result result;
-	uint64_t marked; /* the event whose word was written last */
+	uint64_t marked; /* the event whose word was last written */
 	bool flip;       /* the second pass: all words are written, so flip the sites */
 };
 
 /*
- * Writes the enabled form of an instruction. Returns 0; -EBUSY: the site has other bytes; or the
- * error of reading or writing it.
+ * Writes the enabled form of an instruction. Returns 0, -EBUSY if the site has other bytes, or the
+ * error from reading or writing it.
  */
 static int attach_flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 {
@@ -171,9 +171,9 @@ static int attach_flip(const struct wm_target *t, uint64_t insn, uint64_t target
 }
 
 /*
- * Sets RECORD in the event's word. Not where the event is on for another recorder: then the
- * process has an agent, which takes the request. The runtime may store the word meanwhile; a thread
- * that then finds RECORD without a recorder makes the word right (wm_runtime_words_check()).
+ * Sets RECORD in the event's word, unless the event is on for another recorder: the process then
+ * has an agent, which takes the request. The runtime may store the word meanwhile; a thread that
+ * then finds RECORD without a recorder corrects the word (wm_runtime_words_check()).
  */
 static void mark_event(struct walk *w, uint64_t event)
 {
@@ -244,7 +244,7 @@ static bool request_is_pending(const struct wm_target *t)
 	return t->control.attach_request != t->control.attach_done;
 }
 
-/* Whether the recorder with this session folder still runs. */
+/* Whether the recorder with this session folder is still running. */
 static bool recorder_lives(const char *folder)
 {
 	int fd = wm_session_connect(folder);
@@ -254,7 +254,10 @@ static bool recorder_lives(const char *folder)
 	return fd >= 0;
 }
 
-/* Whether an agent runs. A forked child that has not joined has its parent's flag, but no agent. */
+/*
+ * Whether an agent is running. A forked child that has not joined has its parent's flag, but no
+ * agent.
+ */
 static bool has_agent(const struct wm_target *t)
 {
 	return t->control.flags & WM_CONTROL_AGENT &&
@@ -268,8 +271,8 @@ static void nap(void)
 
 /*
  * Serializes recorders: without the lock, two recorders that see no pending request would overwrite
- * each other's request. It is a file lock on the process's memory, which is released when its
- * holder dies. A holder that is stopped is waited for only for a limited time.
+ * each other's request. It is a file lock on the process's memory, released when its holder dies. A
+ * stopped holder is waited for only for a limited time.
  */
 static void lock_requests(const struct wm_target *t)
 {
@@ -303,7 +306,7 @@ static int await_taken(struct wm_target *t, bool while_agent, struct wm_diag *di
 	return -EAGAIN;
 }
 
-/* Appends to a ':'-separated list. Returns false when it does not fit. */
+/* Appends to a ':'-separated list. Returns false if it does not fit. */
 static bool list_append(char *list, size_t size, const char *folder)
 {
 	size_t n = strlen(list), more = strlen(folder) + (n != 0);
@@ -315,8 +318,9 @@ static bool list_append(char *list, size_t size, const char *folder)
 }
 
 /*
- * Makes the list of a new request: the recorders of the pending request that still run, then ours.
- * Returns 0; -EEXIST: the pending request has ours; -E2BIG: too many recorders wait.
+ * Builds the list for a new request: the pending request's recorders that are still running, then
+ * ours. Returns 0; -EEXIST if the pending request has ours; -E2BIG if too many recorders are
+ * waiting.
  */
 static int list_folders(const struct wm_target *t, const char *ours, char *list, size_t size)
 {
@@ -339,7 +343,7 @@ static int list_folders(const struct wm_target *t, const char *ours, char *list,
 
 /*
  * Waits until a runtime that takes one folder at a time has taken the pending request. Returns 0
- * even if its recorder has ended.
+ * even if the request's recorder has ended.
  */
 static int await_turn(struct wm_target *t, struct wm_diag *diag)
 {

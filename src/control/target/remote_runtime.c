@@ -47,14 +47,14 @@ void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, si
 	ssize_t n = 0;
 
 	/*
-	 * A short read at the end of a mapping is fine: the string may end before.
+	 * A short read at the end of a mapping is fine: the string may end before it.
 	 */
 	if (address && address <= INT64_MAX)
 		n = pread(t->mem, buf, size - 1, (off_t)address);
 	buf[n > 0 ? n : 0] = '\0';
 }
 
-/* The address of the control page in a mapped file; 0: it has none. */
+/* The address of the control page in a mapped file; 0 if it has none. */
 static uint64_t find_symbol(pid_t pid, const struct wm_map *map)
 {
 	struct wm_elf *elf = NULL;
@@ -99,7 +99,7 @@ static void read_exe(pid_t pid, char *buf, size_t size)
 		buf[n - 10] = '\0';
 }
 
-/* Whether a module of the process has sites; the runtime itself has none. */
+/* Whether one of the process's modules has sites; the runtime itself has none. */
 static bool has_sites(const struct wm_target *t, const struct wm_control *control)
 {
 	uint32_t nr = control->nr_modules;
@@ -118,8 +118,8 @@ static bool has_sites(const struct wm_target *t, const struct wm_control *contro
 }
 
 /*
- * Reads the page at an address and checks its magic. Returns true when the search can end: a
- * runtime without sites is used only if there is no other (for example, the library preloaded to a
+ * Reads the page at an address and checks its magic. Returns true if the search can end: a runtime
+ * without sites is used only if there is no other (for example, the library preloaded into a
  * program that has the runtime linked in).
  */
 static bool try_page(struct wm_target *t, uint64_t address)

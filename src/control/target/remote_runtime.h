@@ -26,23 +26,23 @@ struct wm_target {
 
 /*
  * Finds the runtime in a mapped libwaymark-rt.so, in the executable or, unless `quick`, in any
- * other mapped file. If there are several, uses the first one that has sites. -ENOENT: no runtime;
- * -ESRCH: no such process; -EACCES, -EPERM: access is not permitted (diag has the hint); -EPROTO: a
- * runtime of another version.
+ * other mapped file. If there are several, uses the first one that has sites. Returns -ENOENT if
+ * there is no runtime; -ESRCH if there is no such process; -EACCES or -EPERM if access is not
+ * permitted (diag has the hint); -EPROTO if the runtime has another version.
  */
 int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag *diag);
 void wm_target_close(struct wm_target *t);
 
-/* Transfer all bytes, or return -EFAULT (or another errno). */
+/* Transfer all bytes, or return -EFAULT (or another -errno). */
 int wm_target_read(const struct wm_target *t, uint64_t address, void *data, size_t bytes);
 int wm_target_write(const struct wm_target *t, uint64_t address, const void *data, size_t bytes);
 
 /*
- * Reads a string of at most size - 1 bytes, NUL-terminated; "" when the address is 0 or not mapped.
+ * Reads a string of at most size - 1 bytes, NUL-terminated; "" if the address is 0 or not mapped.
  */
 void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, size_t size);
 
-/* Reads all members of the control page before `folder` again. */
+/* Rereads all members of the control page before `folder`. */
 int wm_target_refresh(struct wm_target *t);
 
 #endif
