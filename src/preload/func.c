@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func.c - libwaymark-func.so: records entry and exit of every function of a program compiled with
- * -finstrument-functions. libc has empty definitions of both hooks, so such a program runs with or
- * without this library.
+ * func.c - libwaymark-func.so: records entry to and exit from every function in a program compiled
+ * with -finstrument-functions. libc has empty definitions of both hooks, so such a program runs
+ * with or without this library.
  *
  * Events carry addresses; the trace has the data to turn them into names. A function left by
  * longjmp or an exception has no exit event. Calls before this library's constructor (in other
@@ -23,7 +23,7 @@ WAYMARK_EVENT(func, exit, WAYMARK_ARGS(void *, function, void *, caller),
 
 /*
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
- * process ends, and the calls of destructors that run later must be recorded.
+ * process ends, and calls made by destructors that run later must be recorded.
  */
 __attribute__((destructor, no_instrument_function)) static void func_stay(void)
 {

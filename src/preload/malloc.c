@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc.c - libwaymark-malloc.so: records the allocations of an unmodified program. When it is
+ * malloc.c - libwaymark-malloc.so: records an unmodified program's allocations. When it is
  * preloaded, its functions come before the allocator's in the symbol search order; they call the
  * functions of the next allocator, libc's or another one.
  *
- * It records each call of the program and its libraries, with the result. alloc, calloc, realloc
- * and memalign are recorded after the allocator returned, free before, so that no pointer appears
- * allocated before it appears freed; the only exception is the old pointer of realloc, which
- * another thread may get before realloc returns. Calls that the allocator makes while it serves a
- * recorded call are not recorded (`inside`).
+ * It records each call that the program and its libraries make, with the result. alloc, calloc,
+ * realloc and memalign are recorded after the allocator has returned, free before it is called, so
+ * that no pointer appears allocated before it appears freed; the only exception is realloc's old
+ * pointer, which another thread may get before realloc returns. Calls that the allocator makes
+ * while it serves a recorded call are not recorded (`inside`).
  *
  * Dormant, a call costs the site plus one load and a jump. dlsym() runs once, at the first call,
  * which may come before any constructor. dlsym() may itself allocate: a small arena serves these
@@ -51,8 +51,8 @@ WAYMARK_EVENT(malloc, memalign,
 			     (ptr, caller, caller)));
 
 /*
- * The functions of the next allocator. Every malloc_resolve() writes the same values, for all
- * functions or none, except reallocarray and pvalloc, which not every libc has.
+ * The next allocator's functions. Every malloc_resolve() writes the same values, for all functions
+ * or none, except reallocarray and pvalloc, which not every libc has.
  */
 static struct {
 	void *(*malloc)(size_t);
@@ -68,7 +68,7 @@ static struct {
 } next;
 
 /*
- * A variable per thread that is never allocated on demand; possible because the library is loaded
+ * A per-thread variable that is never allocated on demand; possible because the library is loaded
  * at program start.
  */
 #define THREAD static __thread __attribute__((tls_model("initial-exec")))
@@ -113,7 +113,7 @@ full:
 	return NULL;
 }
 
-/* Once the arena was used, wrappers replace the real functions. */
+/* Once the arena has been used, wrappers replace the real functions. */
 static void (*real_free)(void *);
 static void *(*real_realloc)(void *, size_t);
 
@@ -169,9 +169,9 @@ static void find_all(void)
 }
 
 /*
- * Runs before the first call of the next allocator. Returns false when this thread is inside
- * dlsym() and the caller must use the arena. The process has one thread at that time: creating
- * another one allocates. The sites are registered here, too, otherwise the allocations of
+ * Runs before the first call to the next allocator. Returns false when this thread is inside
+ * dlsym() and the caller must use the arena. The process has only one thread at that time, because
+ * creating another one allocates. The sites are also registered here, otherwise allocations in
  * libraries' constructors would be missed; but not before libc has its environment, which the
  * runtime reads to find the recorder.
  */
@@ -193,7 +193,7 @@ static COLD bool malloc_resolve(void)
 #define READY(function)                                                                            \
 	(__builtin_expect(next.function != NULL, 1) || (malloc_resolve() && next.function))
 
-/* Ensures that malloc_resolve() has run before main(); usually an earlier call has done that. */
+/* Ensures that malloc_resolve() has run before main(); usually an earlier call has seen to that. */
 __attribute__((constructor(101))) static void malloc_constructor(void)
 {
 	if (!next.malloc)
@@ -202,7 +202,7 @@ __attribute__((constructor(101))) static void malloc_constructor(void)
 
 /*
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
- * process ends, and the allocations of destructors that run later must be recorded.
+ * process ends, and allocations by destructors that run later must be recorded.
  */
 __attribute__((destructor)) static void malloc_stay(void)
 {
@@ -243,7 +243,9 @@ static COLD void traced_free(void *p)
 
 EXPORT void free(void *p)
 {
-	/* READY is false: the memory is from the arena, because none other was handed out yet. */
+	/*
+	 * READY is false: the memory is from the arena, because no other has been handed out yet.
+	 */
 	if (!READY(free))
 		return;
 	if (trace_event_enabled(malloc, free) && !inside)
@@ -345,7 +347,7 @@ static void *page_aligned(size_t size)
 	return arena_alloc(size, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* The call that a memalign event records. The result of posix_memalign goes to *ret_err. */
+/* The call that a memalign event records. posix_memalign's result goes to *ret_err. */
 static void *call_aligned(enum aligned how, size_t alignment, size_t size, int *ret_err)
 {
 	void *p = NULL;

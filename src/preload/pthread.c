@@ -75,9 +75,9 @@ WAYMARK_EVENT(pthread, cond_broadcast, WAYMARK_ARGS(const void *, cond),
 	      WAYMARK_FIELDS((ptr, cond, cond)));
 
 /*
- * `birth` connects a create and a start event of a process: a number counted from 1; 0 when there
- * was no memory to pass it to the new thread. The creator cannot record the pthread_t, because the
- * new thread may already have freed the memory that holds it.
+ * `birth` connects a create event and a start event within a process: a number counted from 1; 0 if
+ * there was no memory to pass it to the new thread. The creator cannot record the pthread_t,
+ * because the new thread may already have freed the memory that holds it.
  */
 WAYMARK_EVENT(pthread, thread_create,
 	      WAYMARK_ARGS(uint64_t, birth, const void *, routine, int, result, void *, caller),
@@ -94,8 +94,8 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
  * ------------------------------------------------------------------ */
 
 /*
- * x86-64 has two versions of condition variables. dlsym() may choose the older one, replaced in
- * 2003, which has another layout.
+ * x86-64 has two versions of condition variables. dlsym() may choose the older one, which was
+ * replaced in 2003 and has a different layout.
  */
 #if defined(__x86_64__)
 #define COND "GLIBC_2.3.2"
@@ -178,7 +178,7 @@ __attribute__((constructor(101))) static void locks_constructor(void)
 
 /*
  * Prevents the module's destructor from unregistering it: this library stays loaded until the
- * process ends, and the calls of destructors that run later must be recorded.
+ * process ends, and calls made by destructors that run later must be recorded.
  */
 __attribute__((destructor)) static void locks_stay(void)
 {
@@ -435,8 +435,8 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
  * ------------------------------------------------------------------ */
 
 /*
- * Passed to a new thread. It is in a page of its own, because a malloc here would be recorded as
- * the program's.
+ * Passed to a new thread. It has its own page, because a malloc here would be recorded as the
+ * program's.
  */
 struct newborn {
 	void *(*routine)(void *);
@@ -464,7 +464,7 @@ static void *thread_main(void *p)
 	return result;
 }
 
-/* Returns NULL when out of memory; then the start and exit of the thread are not recorded. */
+/* Returns NULL when out of memory; the thread's start and exit are then not recorded. */
 static struct newborn *newborn(void *(*routine)(void *), void *argument)
 {
 	int saved = errno;
