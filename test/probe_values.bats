@@ -91,6 +91,38 @@ all_of() { # COMPILER
 	refused "optimized out" 'uprobe:./values:stored(unused)'
 }
 
+@test "inlined copies of a function: each is probed, with its parameters where they have a place" {
+	cat >inlined.c <<-'END'
+	static inline int twice(int k) { __asm__ volatile("" : "+r"(k)); return k * 2; }
+	static inline __attribute__((always_inline)) int never(int n) { __asm__ volatile("" : "+r"(n)); return n + 1; }
+	int (*volatile by_address)(int) = twice;
+	__attribute__((noinline)) int a(int i) { return twice(i) + never(i); }
+	__attribute__((noinline)) int b(int i) { return twice(i + 3) + twice(i * 5); }
+	int main(void) { return a(1) + b(2) + by_address(100) == 0; }
+	END
+	gcc -O2 -g inlined.c -o inlined
+	# All four calls of twice(), of which one is none that the symbol table knows.
+	waymark stat -x, -o counts -e uprobe:./inlined:twice -e func:./inlined:twice -e uprobe:./inlined:never -- ./inlined
+	cat counts
+	[ "$(awk -F, '/uprobe/ { print $1 }' counts | paste -sd' ')" = "4 1 1" ]
+	if perf probe -x ./inlined -D twice >perf 2>/dev/null; then
+		sed -E 's/.*:0x//' perf | sort >theirs
+		waymark list --json uprobe:./inlined:twice | jq -r '.groups[] | select(.kernel) | .events[].places[].offset' |
+			xargs printf '%x\n' | sort >ours
+		diff theirs ours
+	fi
+	gcc -O0 -g inlined.c -o plain
+	waymark record -q -o t --preload none -e 'uprobe:./plain:never(n)' -- ./plain
+	waymark print t | grep 'uprobe:plain:never.* n = 1 }'
+	# Where a copy has no place for a value, this is said.
+	run -0 --separate-stderr waymark record -q -o u --preload none -e 'uprobe:./inlined:twice(arg1:s32)' -- ./inlined
+	[[ $stderr == *"3 inlined copies of 'twice' are not probed"*"name its parameters"* ]]
+	waymark print u | grep 'uprobe:inlined:twice.* arg1 = 100 }'
+	run waymark list uretprobe:./inlined:never
+	[ "$status" -eq 4 ]
+	[[ $output == *"has only inlined copies"*"no return"* ]]
+}
+
 @test "a filter on a signed bit field compares its value" {
 	cc -O2 -g "$data/probe_values.c" -o values
 	waymark record -q -o t --preload none -e 'uprobe:./values:returns(b=p->b)' --filter 'b == -100' -- ./values || [ "$?" -lt 2 ]

@@ -151,18 +151,6 @@ static int lines_on_copy(Dwarf_Die *copy, void *data)
 	return l->err ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-static bool lines_is_named(Dwarf_Die *function, const char *name)
-{
-	Dwarf_Attribute attribute;
-	const char *known = dwarf_diename(function), *linked = NULL;
-
-	if (known && !strcmp(known, name))
-		return true;
-	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute))
-		linked = dwarf_formstring(&attribute);
-	return linked && !strcmp(linked, name);
-}
-
 /* Finds the file that declares a function. dwarf_decl_file() knows no file 0, which clang uses. */
 static const char *lines_declared_in(Dwarf_Die *function, Dwarf_Die *unit)
 {
@@ -187,7 +175,7 @@ static int lines_on_function(Dwarf_Die *function, void *data)
 	if (known)
 		wm_nearest_offer(&l->near, known);
 	/* The copies are found from the abstract function; code of its own refers to it, too. */
-	if (!lines_is_named(function, l->name) || dwarf_decl_line(function, &first) != 0)
+	if (!wm_dwarf_is_named(function, l->name) || dwarf_decl_line(function, &first) != 0)
 		return DWARF_CB_OK;
 	l->function = function;
 	l->file = lines_declared_in(function, l->unit);

@@ -136,48 +136,100 @@ static int scope_lacks(Dwarf_Die *scopes, int nr, const char *name, struct wm_di
 			   *hint ? hint : "arg1 is the first argument, %di a register");
 }
 
+bool wm_dwarf_is_named(Dwarf_Die *function, const char *name)
+{
+	Dwarf_Attribute attribute;
+	const char *known = dwarf_diename(function), *linked = NULL;
+
+	if (known && !strcmp(known, name))
+		return true;
+	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute))
+		linked = dwarf_formstring(&attribute);
+	return linked && !strcmp(linked, name);
+}
+
 /*
- * Lists the scopes in the order in which they are searched: when the user named the function, its
- * own without those of functions inlined into it; then those of the innermost function, inlined or
- * not, and what surrounds functions. Sets `ret_scopes` to memory to free(). Returns their number,
- * or 0.
+ * The function, or the inlined copy of one, in which a name is looked up first: its index among
+ * nested scopes.
  */
-static int scope_order(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+static int scope_first(const struct wm_elf_where *where, Dwarf_Die *nested, int function)
+{
+	for (int i = 0; i < function; i++) {
+		if (dwarf_tag(&nested[i]) != DW_TAG_inlined_subroutine ||
+		    where->scope == WM_ELF_SCOPE_FUNCTION)
+			continue;
+		if (where->scope == WM_ELF_SCOPE_INNERMOST ||
+		    wm_dwarf_is_named(&nested[i], where->copy_of))
+			return i;
+	}
+	return function;
+}
+
+bool wm_dwarf_copy_at(struct wm_elf_vars *v, const struct wm_elf_where *where, Dwarf_Die *ret)
+{
+	Dwarf_Die *nested;
+	int function, at;
+
+	if (!scope_nesting(v, where->address, &nested, &function))
+		return false;
+	at = scope_first(where, nested, function);
+	*ret = nested[at];
+	free(nested);
+	return at != function;
+}
+
+/* Appends a function or copy and the blocks in it around the address. */
+static int scope_append(Dwarf_Die *nested, int function, Dwarf_Die *to)
+{
+	int begin = function, nr = 0;
+
+	while (begin > 0 && dwarf_tag(&nested[begin - 1]) != DW_TAG_inlined_subroutine)
+		begin--;
+	while (begin <= function)
+		to[nr++] = nested[begin++];
+	return nr;
+}
+
+/*
+ * Lists the scopes in the order in which they are searched: those of the function that the user
+ * named or, by line, of the innermost; of the innermost; what surrounds functions. Sets
+ * `ret_scopes` to memory to free(). Returns their number, or 0.
+ */
+static int scope_order(struct wm_elf_vars *v, const struct wm_elf_where *where,
 		       Dwarf_Die **ret_scopes)
 {
-	int function, nr, own, inner = 0, to = 0;
-	Dwarf_Die *all, *scopes;
+	const struct wm_elf_where innermost = {.scope = WM_ELF_SCOPE_INNERMOST};
+	int function, first, inner, nr = scope_nesting(v, where->address, ret_scopes, &function),
+				    to = 0;
+	Dwarf_Die *all = *ret_scopes, *scopes;
 
-	nr = scope_nesting(v, address, &all, &function);
 	if (!nr)
 		return 0;
+	first = scope_first(where, all, function);
+	inner = scope_first(&innermost, all, function);
 	scopes = calloc((size_t)nr * 2, sizeof(*scopes));
-	for (own = function; own > 0; own--)
-		if (dwarf_tag(&all[own - 1]) == DW_TAG_inlined_subroutine)
-			break;
-	while (inner < function && dwarf_tag(&all[inner]) != DW_TAG_inlined_subroutine)
-		inner++;
-	for (int i = own; scopes && scope == WM_ELF_SCOPE_FUNCTION && i <= function; i++)
-		scopes[to++] = all[i];
-	for (int i = 0; scopes && i <= inner; i++)
-		scopes[to++] = all[i];
-	for (int i = function + 1; scopes && i < nr; i++)
-		scopes[to++] = all[i];
+	if (scopes) {
+		to = scope_append(all, first, scopes);
+		if (inner != first)
+			to += scope_append(all, inner, scopes + to);
+		for (int i = function + 1; i < nr; i++)
+			scopes[to++] = all[i];
+	}
 	free(all);
 	*ret_scopes = scopes;
 	return to;
 }
 
-int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
-		      const char *name, Dwarf_Die *ret, struct wm_diag *diag)
+int wm_dwarf_variable(struct wm_elf_vars *v, const struct wm_elf_where *where, const char *name,
+		      Dwarf_Die *ret, struct wm_diag *diag)
 {
 	Dwarf_Die *scopes = NULL;
 	int nr, err = 0;
 
-	if (!wm_dwarf_file_unit(&v->file, address))
+	if (!wm_dwarf_file_unit(&v->file, where->address))
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "'%.60s': no debug information for this address", name);
-	nr = scope_order(v, address, scope, &scopes);
+	nr = scope_order(v, where, &scopes);
 	if (!nr || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
 		err = scope_lacks(scopes, nr, name, diag);
 	free(scopes);
@@ -220,12 +272,12 @@ static int scope_give(Dwarf_Die *child, struct wm_text *type,
 	return fn(&variable, data);
 }
 
-int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+int wm_elf_vars_each(struct wm_elf_vars *v, const struct wm_elf_where *where,
 		     int (*fn)(const struct wm_elf_variable *variable, void *data), void *data)
 {
 	Dwarf_Die *scopes = NULL, child;
 	struct wm_text type;
-	int nr = scope_order(v, address, scope, &scopes), err = nr ? 0 : -ENOENT;
+	int nr = scope_order(v, where, &scopes), err = nr ? 0 : -ENOENT;
 
 	wm_text_init(&type);
 	for (int i = 0; i < nr && !err; i++) {

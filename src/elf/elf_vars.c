@@ -434,9 +434,10 @@ static bool has_parameter(Dwarf_Die *function, Dwarf_Die *variable)
 	return false;
 }
 
-static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
+static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, const struct wm_elf_where *where,
 		      struct wm_elf_value *ret, const char **why)
 {
+	uint64_t address = where->address;
 	Dwarf_Die function;
 	bool known = wm_dwarf_function_at(v, address, &function);
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
@@ -450,8 +451,8 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t addre
 	return err;
 }
 
-int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
-		     const char *path, struct wm_elf_value *ret, struct wm_diag *diag)
+int wm_elf_vars_find(struct wm_elf_vars *v, const struct wm_elf_where *where, const char *path,
+		     struct wm_elf_value *ret, struct wm_diag *diag)
 {
 	size_t n = strcspn(path, ".-[");
 	const char *why = "it has no type";
@@ -465,10 +466,10 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope 
 		return vars_refuse(diag, -EINVAL, path, "this is not a name");
 	memcpy(name, path, n);
 	name[n] = '\0';
-	err = wm_dwarf_variable(v, address, scope, name, &variable, diag);
+	err = wm_dwarf_variable(v, where, name, &variable, diag);
 	if (err)
 		return err;
-	err = vars_place(v, &variable, address, &value, &why);
+	err = vars_place(v, &variable, where, &value, &why);
 	if (err || !wm_dwarf_bare_type(&variable, &type))
 		return vars_refuse(diag, -EOPNOTSUPP, path, why);
 	err = take_parts(&value, &type, path + n, path, diag);
@@ -512,13 +513,14 @@ int wm_elf_vars_returned_text(struct wm_elf_vars *v, uint64_t address, struct wm
 	return to->failed ? -ENOMEM : 0;
 }
 
-int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
+int wm_elf_vars_parameters(struct wm_elf_vars *v, const struct wm_elf_where *where,
 			   int (*fn)(const char *name, void *data), void *data)
 {
 	Dwarf_Die function, child;
 	int err = 0;
 
-	if (!wm_dwarf_function_at(v, address, &function))
+	if (where->scope == WM_ELF_SCOPE_COPY ? !wm_dwarf_copy_at(v, where, &function)
+					      : !wm_dwarf_function_at(v, where->address, &function))
 		return -ENOENT;
 	if (dwarf_child(&function, &child) != 0)
 		return 0;

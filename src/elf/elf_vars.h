@@ -10,6 +10,7 @@
  *   dwarf_place.c   DWARF's expressions for the location of a variable
  *   dwarf_call.c    where arguments are when a function is entered
  *   dwarf_source.c  the addresses of a source line
+ *   dwarf_copies.c  where inlined copies of a function begin
  *   dwarf_lines.c   the lines of a function or of a source file that have code
  */
 #ifndef WM_ELF_ELF_VARS_H
@@ -63,6 +64,14 @@ struct wm_elf_value {
 enum wm_elf_scope {
 	WM_ELF_SCOPE_INNERMOST, /* the address was found by a line */
 	WM_ELF_SCOPE_FUNCTION,
+	WM_ELF_SCOPE_COPY, /* the address is where an inlined copy of a function begins */
+};
+
+/* Where a name is looked up. */
+struct wm_elf_where {
+	uint64_t address;
+	enum wm_elf_scope scope;
+	const char *copy_of; /* for WM_ELF_SCOPE_COPY: the function's name */
 };
 
 struct wm_elf_vars;
@@ -76,8 +85,8 @@ void wm_elf_vars_close(struct wm_elf_vars *v); /* accepts NULL */
  * -ENOENT: no such name in scope; -EOPNOTSUPP: it has no location at that address, or is not a
  * single value. Both errors come with a sentence.
  */
-int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
-		     const char *path, struct wm_elf_value *ret, struct wm_diag *diag);
+int wm_elf_vars_find(struct wm_elf_vars *v, const struct wm_elf_where *where, const char *path,
+		     struct wm_elf_value *ret, struct wm_diag *diag);
 
 /* Finds the type that the function at an address returns. -ENOENT: not known, or void. */
 int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);
@@ -85,8 +94,8 @@ int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_
 /* As wm_elf_vars_returned(), as the source writes the type: "void" when it returns nothing. */
 int wm_elf_vars_returned_text(struct wm_elf_vars *v, uint64_t address, struct wm_text *to);
 
-/* Calls fn with the name of each parameter of the function that begins at an address. */
-int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
+/* Calls fn with the name of each parameter of the function or copy of one that begins there. */
+int wm_elf_vars_parameters(struct wm_elf_vars *v, const struct wm_elf_where *where,
 			   int (*fn)(const char *name, void *data), void *data);
 
 /* A parameter or variable; the strings are valid during the call. */
@@ -103,7 +112,7 @@ struct wm_elf_variable {
  * declared in a function. Returns 0, -ENOENT when no function contains the address, -ENOMEM, or
  * what fn returned, if not 0.
  */
-int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
+int wm_elf_vars_each(struct wm_elf_vars *v, const struct wm_elf_where *where,
 		     int (*fn)(const struct wm_elf_variable *variable, void *data), void *data);
 
 /*
@@ -113,6 +122,13 @@ int wm_elf_vars_each(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope 
  */
 int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag);
+
+/*
+ * Returns the addresses where inlined copies of a function begin, by its name in the source or for
+ * the linker, in ascending order; free() them. Returns 0, also when there are none, or -ENOMEM.
+ */
+int wm_elf_vars_copies(struct wm_elf_vars *v, const char *function, uint64_t **ret_addresses,
+		       size_t *ret_nr);
 
 /* The lines of one source file where a probe can be; valid during the call. */
 struct wm_elf_source {

@@ -36,9 +36,12 @@ int wm_dwarf_nesting(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes, 
 /* Finds the function, not an inlined one, that contains an address. */
 bool wm_dwarf_function_at(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
 
+/* Finds the inlined copy of where->copy_of that contains the address. */
+bool wm_dwarf_copy_at(struct wm_elf_vars *v, const struct wm_elf_where *where, Dwarf_Die *ret);
+
 /* Finds the variable that a name means at an address. -ENOENT with a sentence: there is none. */
-int wm_dwarf_variable(struct wm_elf_vars *v, uint64_t address, enum wm_elf_scope scope,
-		      const char *name, Dwarf_Die *ret, struct wm_diag *diag);
+int wm_dwarf_variable(struct wm_elf_vars *v, const struct wm_elf_where *where, const char *name,
+		      Dwarf_Die *ret, struct wm_diag *diag);
 
 /*
  * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none;
@@ -57,6 +60,9 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 
 /* Whether `file`, such as "dir/x.c", is the end of a path, such as "/src/dir/x.c". */
 bool wm_dwarf_ends_path(const char *path, const char *file);
+
+/* Whether a function, or the one that a copy is of, has a name, in the source or for the linker. */
+bool wm_dwarf_is_named(Dwarf_Die *function, const char *name);
 
 /* The row's source file and line, when a statement begins there; returns false for other rows. */
 bool wm_dwarf_statement(Dwarf_Line *row, const char **ret_file, uint32_t *ret_line,

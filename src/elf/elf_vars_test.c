@@ -91,6 +91,7 @@ static void test_parameters(void **state)
 	    {"list->head.high", WM_ELF_VALUE_UNSIGNED, 4, 1},
 	    {"c", WM_ELF_VALUE_SIGNED, 1, 0},
 	};
+	struct wm_elf_where at;
 	struct world w;
 	char names[100] = "";
 
@@ -99,14 +100,13 @@ static void test_parameters(void **state)
 		close_world(&w);
 		skip();
 	}
-	assert_int_equal(wm_elf_vars_parameters(w.vars, w.function->address, on_parameter, names),
-			 0);
+	at = (struct wm_elf_where){.address = w.function->address, .scope = WM_ELF_SCOPE_FUNCTION};
+	assert_int_equal(wm_elf_vars_parameters(w.vars, &at, on_parameter, names), 0);
 	assert_string_equal(names, "count list weight c ");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wm_elf_value v;
 
-		if (wm_elf_vars_find(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION,
-				     rows[i].path, &v, &w.diag))
+		if (wm_elf_vars_find(w.vars, &at, rows[i].path, &v, &w.diag))
 			fail_msg("%s: %s", rows[i].path, w.diag.sentence);
 		assert_int_equal(v.kind, rows[i].kind);
 		assert_int_equal(v.bytes, rows[i].bytes);
@@ -142,6 +142,7 @@ static void test_refused(void **state)
 	     -EOPNOTSUPP},
 	    {"", "not a name", -EINVAL},
 	};
+	struct wm_elf_where at;
 	struct world w;
 
 	(void)state;
@@ -149,10 +150,10 @@ static void test_refused(void **state)
 		close_world(&w);
 		skip();
 	}
+	at = (struct wm_elf_where){.address = w.function->address, .scope = WM_ELF_SCOPE_FUNCTION};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wm_elf_value v;
-		int err = wm_elf_vars_find(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION,
-					   rows[i].path, &v, &w.diag);
+		int err = wm_elf_vars_find(w.vars, &at, rows[i].path, &v, &w.diag);
 
 		if (!strstr(w.diag.sentence, rows[i].word) || err != rows[i].err)
 			print_message("%s: %d %s\n", rows[i].path, err, w.diag.sentence);
@@ -221,6 +222,7 @@ static void test_lists(void **state)
 	struct item it = {.head = {.inner = 1}};
 	bool in_function = false, in_file = false;
 	char all[200] = "";
+	struct wm_elf_where at;
 	struct world w;
 
 	(void)state;
@@ -229,9 +231,8 @@ static void test_lists(void **state)
 		close_world(&w);
 		skip();
 	}
-	assert_int_equal(
-	    wm_elf_vars_each(w.vars, w.function->address, WM_ELF_SCOPE_FUNCTION, on_variable, all),
-	    0);
+	at = (struct wm_elf_where){.address = w.function->address, .scope = WM_ELF_SCOPE_FUNCTION};
+	assert_int_equal(wm_elf_vars_each(w.vars, &at, on_variable, all), 0);
 	assert_string_equal(all, "int|count const struct item *|list double|weight char|c ");
 	assert_int_equal(wm_elf_vars_lines(w.vars, "subject", on_source, &in_function, &w.diag), 1);
 	assert_int_equal(wm_elf_vars_lines(w.vars, "elf_vars_test.c", on_source, &in_file, &w.diag),

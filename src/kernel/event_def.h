@@ -67,6 +67,7 @@ struct wm_event_def {
 	uint64_t offset;           /* offset in the file, or from the function */
 	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore */
 	const char *symbol;        /* the function's name, if known */
+	bool is_copy;              /* an inlined copy of the function `symbol` begins there */
 	bool by_line;              /* given as a source line, not as a function or an address */
 	const char *operands;      /* a USDT probe's operands; "": none */
 	bool more;                 /* this is another place for the previous event in the list */
@@ -75,6 +76,9 @@ struct wm_event_def {
 	const char *recast;        /* those whose type the kernel lacks (probe_args.h) */
 	/* A message about arguments that the kernel cannot fetch; NULL: none. */
 	const char *left_out;
+
+	/* A sentence about places of the name that are not probed; NULL: all are. */
+	const char *places_left_out;
 
 	const struct wm_proc_event *proc; /* for PROC events; points into a static table */
 

@@ -182,13 +182,19 @@ static int recorder_events_add_functions(struct wm_recorder_events *e,
 	return err ? err : 1;
 }
 
-/* Reports, once per probe for all its places, the arguments that the kernel cannot fetch. */
+/*
+ * Reports, once per probe for all its places, the arguments that the kernel cannot fetch, and the
+ * places that are not probed.
+ */
 static void recorder_events_say_left_out(const struct wm_recorder_events *e,
 					 const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i += wm_recorder_kernel_places(defs, i)) {
 		size_t places = wm_recorder_kernel_places(defs, i), k = 0;
 
+		if (defs->defs[i + places - 1].places_left_out)
+			wm_words_say(e->words, "%s: %s", defs->defs[i].name,
+				     defs->defs[i + places - 1].places_left_out);
 		while (k < places && !defs->defs[i + k].left_out)
 			k++;
 		if (k < places)

@@ -62,7 +62,8 @@ int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def)
 	    !event_def_keep(d, &copy.symbol) || !event_def_keep(d, &copy.operands) ||
 	    !event_def_keep(d, &copy.label) || !event_def_keep(d, &copy.arguments) ||
 	    !event_def_keep(d, &copy.recast) || !event_def_keep(d, &copy.left_out) ||
-	    !event_def_keep(d, &copy.scale) || !event_def_keep(d, &copy.unit))
+	    !event_def_keep(d, &copy.places_left_out) || !event_def_keep(d, &copy.scale) ||
+	    !event_def_keep(d, &copy.unit))
 		return -ENOMEM;
 	grown = wm_arena_grow(&d->arena, d->defs, d->nr, sizeof(*grown));
 	if (!grown)

@@ -40,6 +40,7 @@ struct wm_event_spot {
 	const char *line;         /* for example "work.c:12"; NULL if the user gave no line */
 	uint64_t address, offset; /* `offset` is relative to the symbol */
 	bool returns;             /* the place is the function's return */
+	bool is_copy;             /* an inlined copy of the function begins there */
 	bool more;                /* this is another place for the previous event */
 };
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,80 @@ static int add_named(struct search *s)
 					     : event_function_add_matching(s);
 }
 
+/* Notes that copies are not probed, with the reason of the first. */
+static int event_function_without(struct search *s, size_t nr, const struct wm_diag *why)
+{
+	struct wm_event_defs *defs = s->p->defs;
+	char text[WM_DIAG_SENTENCE + 80];
+	int n = snprintf(text, sizeof(text), "%zu %s of '%.60s' %s not probed: %s", nr,
+			 wm_plural(nr, "inlined copy", "inlined copies"), s->wanted,
+			 wm_plural(nr, "is", "are"), why->sentence);
+
+	defs->defs[defs->nr - 1].places_left_out = wm_arena_copy(&defs->arena, text, (size_t)n);
+	return defs->defs[defs->nr - 1].places_left_out ? 0 : -ENOMEM;
+}
+
+/*
+ * Adds the inlined copies of a function that was named without wildcard and offset. Copies where a
+ * value cannot be fetched are left out, if there are other places, with a sentence.
+ */
+static int event_function_add_copies(struct search *s)
+{
+	struct wm_elf_vars *vars = wm_event_file_vars(s->file);
+	struct wm_event_place quiet = *s->p;
+	struct wm_diag diag = {.offset = -1}, first = {.offset = -1};
+	uint64_t *addresses = NULL;
+	size_t nr = 0, nr_without = 0;
+	int err = vars ? wm_elf_vars_copies(vars, s->wanted, &addresses, &nr) : 0;
+
+	quiet.diag = &diag;
+	for (size_t i = 0; i < nr && !err; i++) {
+		err = wm_event_spot_add(&quiet, s->file,
+					&(struct wm_event_spot){.symbol = s->wanted,
+								.address = addresses[i],
+								.is_copy = true,
+								.more = s->nr > 0});
+		s->nr += !err;
+		if (err != -EOPNOTSUPP && err != -ENOENT)
+			continue;
+		if (!nr_without++)
+			first = diag;
+		err = 0;
+	}
+	free(addresses);
+	if (err || (nr_without && !s->nr)) {
+		if (s->p->diag)
+			*s->p->diag = err ? diag : first;
+		return err ? err : -EOPNOTSUPP;
+	}
+	return nr_without ? event_function_without(s, nr_without, &first) : 0;
+}
+
+/* Completes the probes of a name; `err` is -ENOENT when no symbol has it. */
+static int event_function_and_copies(struct search *s, int err)
+{
+	struct wm_elf_vars *vars;
+	uint64_t *addresses = NULL;
+	size_t nr = 0;
+	int failed;
+
+	if (!strcmp(s->p->family, "uprobe")) {
+		failed = event_function_add_copies(s);
+		if (!failed && s->nr && err && s->p->diag)
+			*s->p->diag = (struct wm_diag){.offset = -1};
+		return failed ? failed : s->nr ? 0 : err;
+	}
+	vars = err ? wm_event_file_vars(s->file) : NULL;
+	if (vars && wm_elf_vars_copies(vars, s->wanted, &addresses, &nr) == 0 && nr)
+		(void)wm_diag_set(
+		    s->p->diag, err, NULL, -1,
+		    "'%.80s': '%.60s' has only inlined copies, which uprobe can probe, "
+		    "and which have no return",
+		    s->file->path, s->wanted);
+	free(addresses);
+	return err;
+}
+
 static int event_function_add_all(const struct wm_event_place *p, struct wm_event_file *f,
 				  const char *text, bool both)
 {
@@ -136,6 +211,9 @@ static int event_function_add_all(const struct wm_event_place *p, struct wm_even
 	else
 		err = wm_glob_is_pattern(name, bytes) ? event_function_add_matching(&s)
 						      : add_named(&s);
+	if ((!err || err == -ENOENT) && name && !wm_glob_is_pattern(name, bytes) && !s.offset &&
+	    !both)
+		err = event_function_and_copies(&s, err);
 	free(name);
 	wm_elf_symbols_done(&s.symbols);
 	return err ? err : s.nr;

@@ -64,9 +64,11 @@ static int event_place_fetch(const struct wm_event_place *p, struct wm_event_fil
 				     .offset = def->offset,
 				     .returns = def->family == WM_FAMILY_URETPROBE,
 				     .by_line = spot->line,
+				     .copy_of = spot->is_copy ? spot->symbol : NULL,
 				     .narrow = b->elf->narrow};
 	const struct wm_probe_scope scope = {.probe = def->name,
 					     .returns = site.returns,
+					     .inlined = spot->is_copy,
 					     .narrow = site.narrow,
 					     .named = wm_probe_dwarf_named,
 					     .each = wm_probe_dwarf_each,
@@ -133,6 +135,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 				   .path = b->path,
 				   .symbol = spot->symbol,
 				   .by_line = spot->line,
+				   .is_copy = spot->is_copy,
 				   .more = spot->more};
 	char name[PATH_MAX + 512], where[512], label[768];
 	uint64_t address = spot->address + spot->offset;

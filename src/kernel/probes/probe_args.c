@@ -155,6 +155,11 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 {
 	const char *name = wm_probe_argument_register(nr);
 
+	if (c->scope->inlined)
+		return args_refuse(
+		    c, at, -EOPNOTSUPP,
+		    "an inlined copy of a function gets no arguments: name its "
+		    "parameters, or probe func:PROGRAM:FUNCTION, which has no copies");
 	if (c->scope->narrow && !c->scope->returns)
 		return stack_word(nr + 1, ret);
 	if (c->scope->returns)

@@ -69,6 +69,7 @@ struct wm_probe_scope {
 	const char *probe; /* the probe's name, for messages */
 	bool in_kernel;    /* a kprobe */
 	bool returns;      /* the place is a function's return */
+	bool inlined;      /* the place is an inlined copy of a function */
 	bool narrow;       /* i386 code: arguments and $stackN are 4-byte words on the stack */
 	/*
 	 * Looks up a name ("count", a USDT probe's "arg1", "$retval" only for its type). Returns 0,

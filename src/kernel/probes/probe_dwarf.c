@@ -97,10 +97,20 @@ static int probe_dwarf_convert(const struct wm_probe_site *site, const struct wm
 	return 0;
 }
 
+struct wm_elf_where wm_probe_site_where(const struct wm_probe_site *site)
+{
+	return (struct wm_elf_where){.address = site->address,
+				     .scope = site->copy_of   ? WM_ELF_SCOPE_COPY
+					      : site->by_line ? WM_ELF_SCOPE_INNERMOST
+							      : WM_ELF_SCOPE_FUNCTION,
+				     .copy_of = site->copy_of};
+}
+
 int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *ret,
 			 struct wm_diag *diag)
 {
 	const struct wm_probe_site *site = data;
+	struct wm_elf_where where;
 	struct wm_elf_value value;
 	int err;
 
@@ -121,17 +131,16 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "'%.80s': only $retval is available at a function's return",
 				   name);
-	err = wm_elf_vars_find(site->vars, site->address,
-			       site->by_line ? WM_ELF_SCOPE_INNERMOST : WM_ELF_SCOPE_FUNCTION, name,
-			       &value, diag);
+	where = wm_probe_site_where(site);
+	err = wm_elf_vars_find(site->vars, &where, name, &value, diag);
 	return err ? err : probe_dwarf_convert(site, &value, name, ret, diag);
 }
 
 int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user)
 {
 	const struct wm_probe_site *site = data;
+	struct wm_elf_where where = wm_probe_site_where(site);
 
-	return site->vars && !site->returns
-		   ? wm_elf_vars_parameters(site->vars, site->address, fn, user)
-		   : -ENOENT;
+	return site->vars && !site->returns ? wm_elf_vars_parameters(site->vars, &where, fn, user)
+					    : -ENOENT;
 }

@@ -14,9 +14,13 @@ struct wm_probe_site {
 	struct wm_elf_vars *vars;
 	uint64_t address, offset; /* address in memory, and offset in the file */
 	bool returns;
-	bool by_line; /* given as a source line, not as a function or an address */
-	bool narrow;  /* i386 code */
+	bool by_line;        /* given as a source line, not as a function or an address */
+	const char *copy_of; /* the function of which an inlined copy begins here; NULL: none */
+	bool narrow;         /* i386 code */
 };
+
+/* Where names are looked up for a site. */
+struct wm_elf_where wm_probe_site_where(const struct wm_probe_site *site);
 
 /*
  * Functions for struct wm_probe_scope; `data` is a struct wm_probe_site. A lookup returns 0, or

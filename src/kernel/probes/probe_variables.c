@@ -136,7 +136,7 @@ static bool variables_address(const struct wm_elf *e, uint64_t offset, uint64_t 
 static int variables_of_program(struct wm_probe_variables *p, const struct wm_event_def *def,
 				struct listing *l, struct wm_diag *diag)
 {
-	enum wm_elf_scope scope = def->by_line ? WM_ELF_SCOPE_INNERMOST : WM_ELF_SCOPE_FUNCTION;
+	struct wm_elf_where where;
 	int err = variables_open_file(p, def->path, diag);
 
 	if (err)
@@ -145,13 +145,16 @@ static int variables_of_program(struct wm_probe_variables *p, const struct wm_ev
 					 .offset = def->offset,
 					 .returns = def->family == WM_FAMILY_URETPROBE,
 					 .by_line = def->by_line,
+					 .copy_of = def->is_copy ? def->symbol : NULL,
 					 .narrow = p->elf->narrow};
 	if (!variables_address(p->elf, def->offset, &l->site.address))
 		err = -ENOENT;
 	else if (l->site.returns)
 		err = variables_of_return(l);
-	else
-		err = wm_elf_vars_each(p->vars, l->site.address, scope, variables_on_program, l);
+	if (!err && !l->site.returns) {
+		where = wm_probe_site_where(&l->site);
+		err = wm_elf_vars_each(p->vars, &where, variables_on_program, l);
+	}
 	if (err == -ENOENT)
 		err = wm_diag_set(diag, -ENOENT, NULL, -1,
 				  "'%.80s' has no debug information about 0x%llx of the file",
