@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * control_test_kit.h - for tests of this room: a session in a temporary folder, a pump process that
- * serves it, and a fake traced process that speaks runtime/agent.h over the socket and emits
- * through a pool in a sealed memfd, as the runtime does. Included once per test program, after
- * cmocka.h.
+ * serves it, and a fake traced process that speaks the protocol of runtime/agent.h over the socket
+ * and emits through a pool in a sealed memfd, as the runtime does. Include it once per test
+ * program, after cmocka.h.
  */
 #ifndef WM_CONTROL_CONTROL_TEST_KIT_H
 #define WM_CONTROL_CONTROL_TEST_KIT_H
@@ -108,7 +108,7 @@ static inline void kit_start(uint32_t mode)
 		fail_msg("%s", diag.sentence);
 }
 
-/* Waits for a report of that kind; stores the troubles that are reported before it. */
+/* Waits for a report of that kind; stores any troubles reported before it. */
 static inline void kit_await(uint32_t kind, struct wm_report *ret)
 {
 	struct pollfd p = {.fd = kit.channel.fd, .events = POLLIN};
@@ -137,7 +137,7 @@ static inline const struct wm_recording_totals *kit_stop(void)
 	return &kit.last.totals;
 }
 
-/* Total size of all lanes with programs' events. */
+/* Total size of all lanes that hold program events. */
 static inline uint64_t kit_stream_bytes(void)
 {
 	DIR *dir = opendir(kit.dir);

@@ -56,7 +56,7 @@ void wm_count_by_destroy(struct wm_count_by *c); /* accepts NULL */
 /*
  * Whether the kernel lets this process load and attach such programs, tested with the programs for
  * `defs`. If not, `diag` has the reason. Other errors in events or fields are reported when
- * counting starts.
+ * the events are counted.
  */
 bool wm_count_by_works(const struct wm_tracefs *t, const struct wm_event_defs *defs,
 		       const char *fields, struct wm_diag *diag);

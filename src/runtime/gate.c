@@ -308,7 +308,7 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
  * lower levels to end. Nothing is carried over from one try to the next, so between tries the level
  * is reported to that holder as passed: twice, as if one emit had ended and another had begun.
  * Gives up after LOCK_WAITS tries, or when two tries with the lock did not help: no update reaches
- * the word then, as after dlclose. Returns false when the event was neither recorded nor counted.
+ * the word then, as after dlclose. Returns false when the event was not recorded, nor counted yet.
  */
 static bool to_all_again(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {

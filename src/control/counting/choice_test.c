@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* choice_test.c - tests what requested names become, without counting anything. */
+/* choice_test.c - tests what requested names turn into, without counting anything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program_counts_test.c - tests counting with a fake process that writes counters: the sums while
- * the process runs, over several chunks, and after its end. Also ids that it did not announce, a
+ * the process runs, over several chunks, and after its end; also ids that it did not announce, a
  * runtime that is too old, and corrupt shared memory.
  */
 #include <setjmp.h>
@@ -111,7 +111,7 @@ static void sums(void **state)
 
 	(void)state;
 	begin(&w, WM_HELLO_COUNTS);
-	assert_int_equal(w.nr_joined, 0); /* processes are reported between events of the loop */
+	assert_int_equal(w.nr_joined, 0); /* processes are reported between the loop's events */
 	fake_event(&w.fake, 3, "tick");
 	small = take_chunk(&w, true);
 	count(&w, small, 3, 5);

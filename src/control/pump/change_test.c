@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change_test.c - changes of rules while a session is served. Fake programs get RULES and follow
- * them or not, or join with old rules; tools send valid and malformed requests, and disconnect.
+ * change_test.c - rule changes while a session is served. Fake programs get RULES and follow them
+ * or not, or join with old rules; tools send valid and malformed requests, and disconnect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +127,7 @@ static void late_and_deaf(void **state)
 
 /*
  * A process exits without having read about the change: its socket is reset, and the recorder gets
- * that error before the last messages of the process.
+ * that error before the process's last messages.
  */
 static void gone_with_the_change_unread(void **state)
 {

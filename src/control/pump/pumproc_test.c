@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pumproc_test.c - tests the pump process: with fake programs that join, emit, leave and die,
- * with a command that leaves or dies, and a pump that dies.
+ * pumproc_test.c - tests the pump process: with fake programs that join, emit, leave and die, with
+ * a command that leaves or dies, and with a pump that dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

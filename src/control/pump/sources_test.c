@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sources_test.c - checks that every line of the table of sources is complete. */
+/* sources_test.c - checks that every line in the table of sources is complete. */
 #include "control/pump/sources.h"
 
 #include <setjmp.h>

@@ -17,7 +17,7 @@
 
 static const char texts[] = "/home/me\0/bin:/usr/bin\0+sched:*\0prev_pid > 0\0-syscall:openat\0";
 
-/* Builds head and strings in memory of exactly their size; the caller frees it. */
+/* Builds header and strings in memory of exactly their size; the caller frees it. */
 static void *make(uint32_t nr, const char *text, size_t bytes)
 {
 	const struct wm_msg_kernel_change head = {.nr_asks = nr};
@@ -82,7 +82,7 @@ static void numbers_and_words_that_are_none(void **state)
 	assert_false(reads(WM_KERNEL_ASKS_MAX + 1, texts, sizeof(texts)));
 	assert_false(reads(UINT32_MAX, texts, sizeof(texts)));
 	memcpy(wrong, texts, sizeof(texts));
-	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* makes the text of $PATH unterminated */
+	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* makes the $PATH string unterminated */
 	assert_false(reads(2, wrong, sizeof(wrong)));
 	memcpy(wrong, texts, sizeof(texts));
 	*(char *)memchr(wrong, '+', sizeof(wrong)) = '*';

@@ -17,7 +17,7 @@
 
 #define SMALL WM_LIVE_BYTES_MIN
 
-/* The events that were read: values of fake:tick, which count from 0 in each fake_emit(). */
+/* The events that were read: fake:tick values, which count from 0 in each fake_emit(). */
 struct heard {
 	/* Number of events except the recorder's own; number of fake:tick. */
 	uint64_t events, of_kind;
@@ -111,8 +111,8 @@ static void await_joined(void)
 }
 
 /*
- * Joins and waits until the pump has reported it, because the pump may read a LOOK before the
- * messages of a process, which come through another socket.
+ * Joins and waits until the pump has reported it, because the pump may read a LOOK before a
+ * process's messages, which come through another socket.
  */
 static void join(struct fake *f)
 {
@@ -259,7 +259,7 @@ static void nothing_grows(void **state)
 	assert_int_equal(t.skipped, 0);
 }
 
-/* A reader pauses for long: few events wait, the others are lost and counted. */
+/* A reader pauses for a long time: few events wait, the others are lost and counted. */
 static void a_slow_reader_loses(void **state)
 {
 	struct heard h = nothing();
@@ -270,7 +270,8 @@ static void a_slow_reader_loses(void **state)
 	start_live(SMALL);
 	folder_of_live(folder, sizeof(folder));
 	join(&f);
-	/* Emits until as many bytes wait in the folder as the limit permits; the pump writes them.
+	/*
+	 * Emits until as many bytes wait in the folder as the limit permits; the pump writes them.
 	 */
 	for (int i = 0; i < 200 || (i < KIT_SECONDS * 1000 && bytes_in(folder) < SMALL / 2); i++) {
 		(void)fake_emit(&f, 8000);
@@ -278,7 +279,7 @@ static void a_slow_reader_loses(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	assert_in_range(bytes_in(folder), SMALL / 2, 4 * SMALL);
-	for (int i = 0; i < 3; i++) /* first all events that waited, then those that had no room */
+	for (int i = 0; i < 3; i++) /* first all the waiting events, then those that had no room */
 		(void)batch(&h, NULL);
 	fake_bye(&f);
 	fake_close(&f);
@@ -332,7 +333,7 @@ static void late_ones_are_given_and_counted(void **state)
 	(void)batch(&h, NULL);
 	assert_int_equal(h.events, 11);
 	let_them_age();
-	fake_connect(&g, WM_POOL_DISCARD); /* joins only now, but has emitted an event before */
+	fake_connect(&g, WM_POOL_DISCARD); /* joins only now, but has already emitted an event */
 	(void)fake_emit(&g, 3);
 	let_them_age();
 	(void)fake_emit(&f, 10);
@@ -366,8 +367,8 @@ static void await_gone(const char *path)
 }
 
 /*
- * Starts a command that records, reports its folder and waits to be killed. Returns the pid of its
- * recorder.
+ * Starts a command that records, reports its folder and waits to be killed. Returns its recorder's
+ * pid.
  */
 static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 {
@@ -401,7 +402,7 @@ static void kill_and_wait(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Waits until the kernel has released the lock of the killed process. */
+/* Waits until the kernel has released the killed process's lock. */
 static void await_unlocked(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY);
@@ -422,7 +423,7 @@ static void a_killed_command_leaves_nothing(void **state)
 	await_gone(folder);
 }
 
-/* When the recorder was killed, too, the next recording removes the folder. Folders in use stay. */
+/* If the recorder was killed, too, the next recording removes the folder. Folders in use stay. */
 static void the_next_one_sweeps(void **state)
 {
 	const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};

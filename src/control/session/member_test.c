@@ -2,7 +2,7 @@
 /*
  * member_test.c - tests hostile processes: every kind of malformed message, floods and surplus
  * descriptors. Each time the offender is quarantined, and another process that emits before and
- * after loses nothing.
+ * after it loses nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -361,7 +361,7 @@ static void scribbled_pool(struct fake *f)
 	for (size_t i = 0; i < f->pool.bytes / 8; i += 61)
 		((uint64_t *)f->pool.map)[i] = 0x5a5a5a5a5a5a5a5aull * i;
 	assert_int_equal(ftruncate(f->pool_fd, 0), -1);
-	/* May fail, because the pump may have closed the socket already. */
+	/* May fail, because the pump may already have closed the socket. */
 	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg)));
 }
 
@@ -465,7 +465,7 @@ static void every_offence(void **state)
 	kit_await(WM_REPORT_JOINED, &report);
 	emitted += fake_emit(&neighbour, 100);
 	while (!kit_stream_bytes())
-		usleep(10000); /* the lane of the program is open from now on */
+		usleep(10000); /* the program's lane is open from now on */
 	files = open_files_of(kit.channel.pid);
 	for (size_t i = 0; i < NR(offences); i++) {
 		struct fake f;
@@ -603,7 +603,7 @@ static void set_file_limit(rlim_t limit)
 	assert_int_equal(prlimit(kit.channel.pid, RLIMIT_NOFILE, &l, NULL), 0);
 }
 
-/* The error is reported at once and in the totals, apart from the limits of the pump process. */
+/* The error is reported at once and in the totals, separately from the pump process's limits. */
 static void no_descriptors(void **state)
 {
 	enum { CROWD = 20 };

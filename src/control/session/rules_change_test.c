@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_change_test.c - compares changes of rules with a simple model that keeps all rules and uses
- * the last change that matches an event. Damaged records are refused and change nothing.
+ * rules_change_test.c - compares rule changes with a simple model that keeps all rules and uses the
+ * last change that matches an event. Damaged records are refused and change nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static struct wm_rules *make(void)
 	return r;
 }
 
-/* Adds a rule "GLOB", or excludes events by "-GLOB". */
+/* Adds a rule "GLOB", or excludes events with "-GLOB". */
 static void add(struct wm_rules *r, const char *word)
 {
 	int i = *word == '-' ? wm_rules_exclude(r, word + 1, NULL)
@@ -65,7 +65,7 @@ static bool is_on(const struct wm_rules *r, size_t event)
 static void last_word(void **state)
 {
 	static const struct {
-		const char *words[4]; /* words of one change each */
+		const char *words[4]; /* each word is one change */
 		const char *on;       /* the expected state of each of events[] */
 	} cases[] = {
 	    {{"*"}, "1111"},
@@ -94,7 +94,7 @@ static void last_word(void **state)
 	}
 }
 
-/* Within one change an exclusion wins, in whatever order the rules were given. */
+/* Within one change an exclusion wins, whatever the order of the rules. */
 static void exclusion_wins(void **state)
 {
 	struct wm_rules *r = make();
@@ -108,7 +108,7 @@ static void exclusion_wins(void **state)
 	wm_rules_destroy(r);
 }
 
-/* Compares random sequences of changes with the model; the size of the file stays bounded. */
+/* Compares random sequences of changes with the model; the file's size stays bounded. */
 static void histories(void **state)
 {
 	struct wm_rules *r = make(), *all[CHANGES];

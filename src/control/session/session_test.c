@@ -133,7 +133,7 @@ static void refuses_strange_folders(void **state)
 	assert_int_equal(chmod(base, 0777), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
 	if (geteuid() == 0) {
-		/* Another user's. */
+		/* Another user's folder. */
 		assert_int_equal(chmod(base, 0700), 0);
 		assert_int_equal(chown(base, 12345, 12345), 0);
 		assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
@@ -165,7 +165,7 @@ static void sweeps_abandoned(void **state)
 	wm_session_done(&fresh);
 }
 
-/* Recorders that start at the same time sweep while the folders of others are incomplete. */
+/* Recorders that start at the same time sweep while the others' folders are incomplete. */
 static void many_at_once(void **state)
 {
 	int status;

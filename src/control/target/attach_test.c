@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attach_test.c - attaches to a child of this test program. It has a control page, modules, sites
- * and descriptions in the layout of the compiler and the runtime, but never executes any of them.
- * The test reads the bytes that the tool wrote from the child's memory.
+ * and descriptions laid out as the compiler and the runtime do, but never executes any of them. The
+ * test reads the bytes that the tool wrote from the child's memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 
 #define NR_SITES 4
 
-/* Exported like the page of the runtime, so that its symbol is found. */
+/* Exported like the runtime's page, so that its symbol is found. */
 extern struct wm_control waymark_control;
 struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
@@ -40,7 +40,7 @@ struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_A
 static struct world {
 	struct waymark_site site[NR_SITES];
 	struct waymark_event_state event[3];
-	uint32_t code[2 * NR_SITES]; /* the instructions, each in 8 bytes */
+	uint32_t code[2 * NR_SITES]; /* the instructions, 8 bytes each */
 	unsigned char desc[3][512] __attribute__((aligned(8)));
 	char provider[8];
 } world;
@@ -200,7 +200,7 @@ static void switches_what_is_wanted(void **state)
 	assert_false(is_on(3));
 }
 
-/* A breakpoint of a debugger is not overwritten. */
+/* A debugger's breakpoint is not overwritten. */
 static void leaves_other_bytes_alone(void **state)
 {
 	struct wm_attach_result r;
@@ -216,7 +216,7 @@ static void leaves_other_bytes_alone(void **state)
 	assert_int_equal(code, 0xcc);
 }
 
-/* A site that cannot be read is not taken for one with a breakpoint. */
+/* A site that cannot be read is not mistaken for one with a breakpoint. */
 static void site_outside_of_memory(void **state)
 {
 	struct wm_attach_result r;
@@ -231,7 +231,7 @@ static void site_outside_of_memory(void **state)
 	assert_true(r.failed_err < 0 && r.failed_err != -EBUSY);
 }
 
-/* When the agent never polls, the sites are enabled from outside after a while. */
+/* If the agent never polls, the sites are enabled from outside after a while. */
 static void sleeping_agent(void **state)
 {
 	struct wm_attach_result r;
@@ -244,8 +244,10 @@ static void sleeping_agent(void **state)
 	assert_int_equal(r.nr_sites, 2);
 }
 
-/* Of a runtime that takes one folder: a request of a recorder that runs is respected, that of an
- * exited one is replaced. */
+/*
+ * With a runtime that takes one folder: a running recorder's request is respected, an exited one's
+ * is replaced.
+ */
 static void pending_request(void **state)
 {
 	char folder[] = "/tmp/wm-attach-XXXXXX", base[64];
@@ -275,7 +277,7 @@ static void pending_request(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* A request is appended to that of a recorder that runs, once; that of an exited one is dropped. */
+/* A request is appended to a running recorder's, once; an exited one's is dropped. */
 static void pending_list(void **state)
 {
 	char folder[] = "/tmp/wm-attach-XXXXXX", base[64], list[sizeof(waymark_control.folders)];
@@ -354,7 +356,7 @@ static void asked_one_by_one(void **state)
 	assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
-/* Tables with invalid addresses or without an end are skipped. */
+/* Tables that have invalid addresses or no end are skipped. */
 static void hostile_tables(void **state)
 {
 	static const struct waymark_site *const ends[] = {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by_test.c - counts system calls of this process separately in the
- * kernel: exact numbers, children followed or not, other processes left out,
- * and keys that do not fit counted as left over. Skipped where BPF or tracefs
- * are not permitted.
+ * count_by_test.c - counts this process's system calls separately in the kernel: exact numbers,
+ * children followed or not, other processes left out, and keys that do not fit counted as left
+ * over. Skipped where BPF or tracefs is not permitted.
  */
 #include "kernel/count_by.h"
 
@@ -48,7 +47,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Counts getpgid(2) of this thread; skips the test, with the reason, when that is not possible. */
+/*
+ * Counts this thread's getpgid(2) calls; skips the test, with the reason, if that is not possible.
+ */
 static void start(struct world *w, const char *fields, bool inherit)
 {
 	const pid_t self = (pid_t)syscall(SYS_gettid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters_test.c - several events on several threads: sums by event, thread
- * and CPU, differences between readings, events that cannot be counted, lists
- * of CPUs. Counts only outside the kernel, which needs no privilege.
+ * counters_test.c - several events on several threads: sums by event, thread and CPU, differences
+ * between readings, events that cannot be counted, CPU lists. Counts only outside the kernel, which
+ * needs no privilege.
  */
 #include "kernel/counters.h"
 
@@ -199,7 +199,7 @@ static size_t open_files(void)
 	return nr;
 }
 
-/* Runs in a child, because the limit cannot be raised again. Returns 0 when the test passed. */
+/* Runs in a child, because the limit cannot be raised again. Returns 0 if the test passed. */
 static int count_with_few_files(const struct wm_event_defs *defs)
 {
 	const pid_t tid = getpid();
@@ -208,7 +208,7 @@ static int count_with_few_files(const struct wm_event_defs *defs)
 	const struct wm_counters_event *e;
 	struct wm_counters *c;
 
-	/* Descriptors that were inherited from the test's parent. */
+	/* Descriptors inherited from the test's parent. */
 	(void)syscall(SYS_close_range, 3, ~0u, 0);
 	if (setrlimit(RLIMIT_NOFILE, &few) || wm_counters_open(&plan, &c))
 		return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event_test.c - counters on this process and its children, scaling, and
- * a sentence with a hint for each refusal.
+ * perf_event_test.c - counters on this process and its children, scaling, and an error message with
+ * a hint for each refusal.
  */
 #include "kernel/perf_event.h"
 
@@ -120,7 +120,7 @@ static void test_scaling(void **state)
 	assert_int_equal(sum.enabled_ns, 1000);
 }
 
-/* Every refusal has a sentence that names the event and explains more than strerror(). */
+/* Every refusal has an error message that names the event and explains more than strerror(). */
 static void test_refusals_are_sentences(void **state)
 {
 	static const struct {
@@ -157,7 +157,10 @@ static void test_refusals_are_sentences(void **state)
 	}
 }
 
-/* A watchpoint is refused for its access, its length or its address, which are distinguished. */
+/*
+ * A watchpoint may be refused because of its access, its length or its address; the messages tell
+ * which.
+ */
 static void test_breakpoint_reasons(void **state)
 {
 	static const struct {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_text_test.c - the parts of filters that are translated for the kernel
- * and the parts that are not: ranges, signs, strings, masks, and filters
- * translated in part. Where tracefs can be written, the kernel must accept all
- * of them.
+ * filter_text_test.c - the parts of filters that are translated for the kernel and those that are
+ * not: ranges, signs, strings, masks, and filters that are translated in part. Where tracefs can be
+ * written, the kernel must accept all of them.
  */
 #include "kernel/filters/filter_text.h"
 
@@ -62,8 +61,8 @@ static int tear_down(void **state)
 }
 
 /*
- * Translates a filter: gives the text, which the caller frees ("": none), and whether it is the
- * whole filter; or returns an errno.
+ * Translates a filter: returns the text, which the caller frees ("": none), and whether it is the
+ * whole filter; or an errno.
  */
 static int said(const struct world *w, const char *filter, char **ret_text, bool *ret_whole,
 		struct wm_diag *diag)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates, fills, reads and removes an instance of the real tracefs. */
+/* Creates, fills, reads and removes an instance in the real tracefs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static struct wm_instance *instance_of(void **state)
 	return w->instance;
 }
 
-/* Reads and counts all records that are in the rings of all CPUs now. */
+/* Reads and counts all records that are now in the CPUs' rings. */
 static uint64_t drain(struct wm_instance *i)
 {
 	unsigned char *page = malloc(wm_instance_page_bytes(i));
@@ -90,9 +90,9 @@ static void every_call_is_in_the_ring(void **state)
 	const pid_t me = getpid();
 
 	if (wm_instance_enable(i, &getppid_event, NULL, NULL) < 0)
-		skip(); /* this kernel has no events for system calls */
+		skip(); /* this kernel has no system call events */
 	assert_int_equal(wm_instance_follow(i, &me, 1, true, NULL), 0);
-	(void)getppid(); /* not recorded, because the instance was not started */
+	(void)getppid(); /* not recorded, because the instance has not been started */
 	assert_int_equal(wm_instance_start(i, NULL), 0);
 	for (int k = 0; k < 5000; k++)
 		(void)getppid();
@@ -148,7 +148,7 @@ static void rings_have_the_size_that_was_chosen(void **state)
 	assert_true(kib >= 1024 && kib <= 1024 + 64);
 }
 
-/* Counts the instances of a process. Other recorders may sweep at the same time. */
+/* Counts a process's instances. Other recorders may sweep at the same time. */
 static unsigned instances_of(const struct world *w, pid_t pid)
 {
 	int fd = wm_instance_open_parent(w->fs, NULL);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_name_test.c - resolves names to events: every spelling of one event
- * gives that event, places in a program become offsets in its file, and errors
- * in a name are reported. Tests that need tracefs are skipped where it cannot
- * be read.
+ * event_name_test.c - resolves names to events: every spelling of an event gives that event, places
+ * in a program become offsets in its file, and errors in a name are reported. Tests that need
+ * tracefs are skipped where it cannot be read.
  */
 #include "kernel/event_name.h"
 
@@ -43,7 +42,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Resolves one more name; returns the first event that was added, or NULL. */
+/* Resolves one more name; returns the first event added, or NULL. */
 static const struct wm_event_def *resolve(struct world *w, const char *name, int *ret)
 {
 	size_t before = w->defs.nr;
@@ -138,7 +137,7 @@ static void test_tracepoints_and_syscalls(void **state)
 		skip();
 	}
 	/*
-	 * The system call has this name in programs, although the kernel's function has another
+	 * The system call has this name in programs, although the kernel's function has a different
 	 * one.
 	 */
 	if (!wm_tracefs_event_id(w->space.tracefs, "syscalls", "sys_enter_newuname", &id, NULL)) {
@@ -265,8 +264,7 @@ static void test_what_is_wrong_is_said(void **state)
 
 		assert_null(resolve(w, rows[i].name, &err));
 		/*
-		 * Without tracefs, a name that does not exist cannot be distinguished from a
-		 * tracepoint.
+		 * Without tracefs, a name that does not exist cannot be told from a tracepoint.
 		 */
 		if (err == w->space.tracefs_err && !w->space.tracefs)
 			continue;

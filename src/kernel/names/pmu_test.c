@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_test.c - tests PMUs of an invented machine: formats that scatter bits, events by name, and
- * invalid terms.
+ * pmu_test.c - tests the PMUs of an invented machine: formats that scatter bits, events by name,
+ * and invalid terms.
  */
 #include "kernel/names/pmu.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kprobe_test.c - probes at places in the kernel: counts a known number of calls from this program,
- * and checks that refusals have a sentence with a hint. Skips where the kernel has no kprobes;
- * test/vm/kernel.bats runs it on one that has.
+ * and checks that refusals have an error message with a hint. Skipped where the kernel has no
+ * kprobes; test/vm/kernel.bats runs it on one that has.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -64,8 +64,7 @@ static int open_counter(struct world *w, const struct wm_event_def *def)
 }
 
 /*
- * Opens the events of the name; returns the sum of their counts over CALLS
- * calls of getppid(2).
+ * Opens the events with this name; returns the sum of their counts over CALLS calls to getppid(2).
  */
 static uint64_t counted(struct world *w, const char *name, int nr_due)
 {
@@ -104,8 +103,7 @@ static void test_calls_are_counted(void **state)
 }
 
 /*
- * Several probes on one function each get all hits; none remains when the
- * descriptors are closed.
+ * Several probes on one function each get all hits; none remains once the descriptors are closed.
  */
 static void test_probes_vanish_with_their_descriptors(void **state)
 {

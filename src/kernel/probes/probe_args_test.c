@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_args_test.c - translates users' argument lists and the operands of USDT probes to the
- * kernel's syntax; invalid ones are refused with the reason and the column.
+ * probe_args_test.c - translates users' argument lists and USDT operands to the kernel's syntax;
+ * invalid ones are refused with the reason and the column.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -153,8 +153,8 @@ static void test_operands(void **state)
 {
 	static const struct {
 		/*
-		 * What is expected: the fetched value and its type, or NULL and a word of the error
-		 * message.
+		 * What is expected: the fetched value and its type, or NULL and a word from the
+		 * error message.
 		 */
 		const char *operand, *fetch, *type;
 	} rows[] = {
@@ -208,7 +208,7 @@ static void test_operands(void **state)
 	}
 }
 
-/* Registers of an i386 program have 4 bytes, and a value of 8 bytes needs two of them. */
+/* An i386 program's registers have 4 bytes, and an 8-byte value needs two of them. */
 static void test_narrow_operands(void **state)
 {
 	static const struct {

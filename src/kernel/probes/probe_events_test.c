@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_events_test.c - probes in tracefs are removed after their creator: when it exits, after a
- * kill -9, and, if creator and keeper were killed, by the next process that creates probes. Skipped
- * where tracefs cannot be written.
+ * probe_events_test.c - probes in tracefs are removed once their creator is gone: when it exits,
+ * after a kill -9, and, if creator and keeper were both killed, by the next process that creates
+ * probes. Skipped where tracefs cannot be written.
  */
 #include "kernel/probe_events.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_tasks_test.c - tests that children but no other processes are followed, and that ended ones
- * are removed.
+ * proc_tasks_test.c - tests that children, but no other processes, are followed, and that ended
+ * ones are removed.
  */
 #include "kernel/proc_tasks.h"
 
@@ -24,7 +24,7 @@ static const pid_t nobody[2] = {0, 0};
 
 /*
  * Starts a process that has a child. The child reports its pid once it has ensured that it ends
- * with its parent; otherwise it would remain for ever if the parent were killed earlier.
+ * with its parent; otherwise it would remain forever if the parent were killed earlier.
  */
 static pid_t start_family(pid_t *ret_child)
 {
@@ -82,7 +82,7 @@ static void children_are_followed_and_strangers_not(void **state)
 	assert_false(is_followed(&t, getpid()));
 	for (size_t i = 1; i < t.nr; i++)
 		assert_true(t.tasks[i - 1].pid < t.tasks[i].pid);
-	/* A read of its files fails after its end, even through a descriptor that was kept open. */
+	/* Reading its files fails after its end, even through a descriptor that was kept open. */
 	assert_int_equal(wm_proc_task_read(&t, task_of(&t, pid), stat, 0, &text), 0);
 	assert_int_equal(atoi(text.data), pid);
 	assert_true(wm_proc_task_renamed(&t, task_of(&t, pid)));

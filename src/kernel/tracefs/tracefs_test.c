@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs_test.c - tests the tracefs of this machine, where it can be read: compares the list of
- * events with the folders, reads ids and formats, and tries names that must not become paths.
- * Without permission, the message must name a hint.
+ * tracefs_test.c - tests this machine's tracefs, if it can be read: compares the list of events
+ * with the folders, reads ids and formats, and tries names that must not become paths. Without
+ * permission, the message must have a hint.
  */
 #include "kernel/tracefs.h"
 
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* Opens tracefs; prints the reason and returns NULL when that is not possible. */
+/* Opens tracefs; prints the reason and returns NULL if that is not possible. */
 static struct wm_tracefs *open_or_skip(void)
 {
 	struct wm_tracefs *t = NULL;
@@ -87,7 +87,7 @@ static void test_names_are_not_paths(void **state)
 	wm_tracefs_close(t);
 }
 
-/* A child running as user nobody: the message must name the hint. */
+/* A child running as user nobody: the message must have the hint. */
 static void test_nobody_is_told_the_hint(void **state)
 {
 	struct wm_tracefs *t = NULL;
