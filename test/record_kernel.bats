@@ -481,3 +481,28 @@ by_waymark() {
 		[ ! -e t ]
 	done
 }
+
+@test "a misspelt event of the kernel is refused with the nearest names, and leaves no trace" {
+	[ -d "$TRACEFS/events/sched" ] || skip "no tracefs"
+	run -4 "$WAYMARK_BUILD/waymark" record -o "$BATS_TEST_TMPDIR/t" -e sched:sched_swtich -- true
+	[[ $output == *"did you mean 'sched:sched_switch'"*"write user:sched:sched_swtich"* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/t" ]
+	# A name that resembles none may be an event of a program; so may any after "user:".
+	for name in sched:of_my_program user:sched:sched_swtich; do
+		run -4 "$WAYMARK_BUILD/waymark" record -o "$BATS_TEST_TMPDIR/t" -e "$name" -- true
+		[[ $output == *"no event matched"* ]]
+		rm -r "$BATS_TEST_TMPDIR/t"
+	done
+}
+
+@test "root without a capability is not told to be root" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	setpriv --reuid 65534 --clear-groups sleep 1000 3>&- &
+	local pid=$!
+	until [ "$(awk '/^Uid/ { print $2 }' "/proc/$pid/status")" = 65534 ] && grep -q sleep "/proc/$pid/comm"; do
+		sleep 0.05
+	done
+	run ! setpriv --bounding-set=-sys_ptrace "$WAYMARK_BUILD/waymark" record -o "$BATS_TEST_TMPDIR/t" -p "$pid" -- true
+	kill "$pid"
+	[[ $output == *"lacks the capability CAP_SYS_PTRACE"* && $output != *"or root"* ]]
+}

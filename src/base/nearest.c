@@ -107,7 +107,7 @@ const char *wm_nearest_sentence(const struct wm_nearest *n, const char *prefix, 
 
 	buf[0] = '\0';
 	for (unsigned i = 0; i < n->nr && at < bytes; i++) {
-		const char *before = i == 0 ? "did you mean " : i + 1 == n->nr ? " or " : ", ";
+		const char *before = i == 0 ? WM_NEAREST_QUESTION : i + 1 == n->nr ? " or " : ", ";
 		int wrote = snprintf(buf + at, bytes - at, "%s'%s%s'%s", before, prefix,
 				     n->best[i].name, i + 1 == n->nr ? "?" : "");
 

@@ -25,6 +25,8 @@ struct wm_nearest {
 void wm_nearest_init(struct wm_nearest *n, const char *wanted);
 void wm_nearest_offer(struct wm_nearest *n, const char *name);
 
+#define WM_NEAREST_QUESTION "did you mean " /* how the sentence begins */
+
 /*
  * "did you mean 'a', 'b' or 'c'?", or "" when no name is near. `prefix` precedes each name ("--"
  * for options). Returns buf.

@@ -63,6 +63,9 @@ int wm_tracefs_event_id(const struct wm_tracefs *t, const char *system, const ch
 int wm_tracefs_event_format(const struct wm_tracefs *t, const char *system, const char *name,
 			    char **ret_text, size_t *ret_bytes, struct wm_diag *diag);
 
+/* Whether the kernel has events of a system, whose name has `bytes` bytes. */
+bool wm_tracefs_has_system(const struct wm_tracefs *t, const char *system, size_t bytes);
+
 /* Reads a whole small tracefs file, such as "trace_clock"; free() it. */
 int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, char **ret_text,
 		    size_t *ret_bytes, struct wm_diag *diag);

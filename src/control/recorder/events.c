@@ -4,15 +4,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/nearest.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "event/context.h"
 #include "kernel/event_name.h"
 #include "kernel/privilege.h"
+#include "kernel/tracefs.h"
 
 #define RATE_DEFAULT  4000 /* samples per second when the user gave no rate */
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -426,6 +429,29 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 }
 
 /*
+ * Whether a name that the kernel does not have is a misspelt one of its events: its system exists,
+ * and one of its names is near. Without that, it may be an event of a program.
+ */
+static bool is_misspelt(const struct wm_event_space *space, const char *glob,
+			const struct wm_diag *diag)
+{
+	const char *colon = strchr(glob, ':');
+
+	return colon && !wm_glob_is_pattern(glob, strlen(glob)) && space->tracefs &&
+	       wm_tracefs_has_system(space->tracefs, glob, (size_t)(colon - glob)) &&
+	       strstr(diag->sentence, WM_NEAREST_QUESTION);
+}
+
+static int refuse_misspelt(const char *glob, struct wm_diag *diag)
+{
+	char sentence[sizeof(diag->sentence)];
+
+	(void)snprintf(sentence, sizeof(sentence), "%s", diag->sentence);
+	return wm_diag_set(diag, -ENOENT, NULL, -1,
+			   "%.400s (for an event of a program, write user:%.100s)", sentence, glob);
+}
+
+/*
  * Adds kernel events. Returns the number added; 0 if the kernel has none and `user` may be a
  * program event; or -errno.
  */
@@ -456,6 +482,8 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 		 * In a running recorder, the requesting command has already found the program
 		 * event.
 		 */
+	} else if (got == -ENOENT && user && !e->running && is_misspelt(&space, w->glob, diag)) {
+		got = refuse_misspelt(w->glob, diag);
 	} else if (user && !e->running) {
 		got = 0;
 	} else {

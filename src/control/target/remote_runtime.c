@@ -170,11 +170,13 @@ static int remote_explain(pid_t pid, int err, struct wm_diag *diag)
 	if (err == -ENOENT || err == -ESRCH)
 		return wm_diag_set(diag, -ESRCH, NULL, -1, "there is no process %d", (int)pid);
 	if (err == -EACCES || err == -EPERM)
-		return wm_diag_set(diag, err, NULL, -1,
-				   "cannot access process %d: it belongs to another user or is "
-				   "protected. Run as that user or root, or lower "
-				   "kernel.yama.ptrace_scope",
-				   (int)pid);
+		return wm_diag_set(diag, err, NULL, -1, "cannot access process %d: %s", (int)pid,
+				   geteuid()
+				       ? "it belongs to another user or is protected. Run as that "
+					 "user or root, or lower kernel.yama.ptrace_scope"
+				       : "this root user lacks the capability CAP_SYS_PTRACE, or "
+					 "the process is protected by another user namespace or a "
+					 "security module");
 	return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s", (int)pid,
 			   strerror(-err));
 }

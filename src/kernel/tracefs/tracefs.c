@@ -183,6 +183,16 @@ static int read_event_file(const struct wm_tracefs *t, const char *system, const
 	return err;
 }
 
+bool wm_tracefs_has_system(const struct wm_tracefs *t, const char *system, size_t bytes)
+{
+	char folder[WM_TRACEFS_NAME_MAX + 16];
+
+	if (!bytes || bytes >= WM_TRACEFS_NAME_MAX || memchr(system, '/', bytes))
+		return false;
+	(void)snprintf(folder, sizeof(folder), "events/%.*s/enable", (int)bytes, system);
+	return faccessat(t->dirfd, folder, F_OK, 0) == 0;
+}
+
 int wm_tracefs_event_id(const struct wm_tracefs *t, const char *system, const char *name,
 			uint64_t *ret_id, struct wm_diag *diag)
 {
