@@ -75,8 +75,10 @@ setup() {
 }
 
 @test "a missing function is reported; the kernel's code is shown, or the reason why not" {
-	run -0 "$waymark" annotate nosuch p.data
-	[[ $output == *"no event occurred in a function named 'nosuch'"* ]]
+	run -4 "$waymark" annotate wrok p.data
+	[[ $output == *"no event occurred in a function named 'wrok'; did you mean 'work'"* ]]
+	run -4 --separate-stderr "$waymark" annotate nosuch p.data --json
+	[[ $stderr == *"no event occurred in a function named 'nosuch'"* && $output == *'"schema"'* ]]
 	perf_record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
 	local name=$("$waymark" report k.data -s dso,sym --json | python3 -c '
 import json, sys

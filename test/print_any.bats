@@ -84,6 +84,12 @@ assert all(len(row) == 8 for row in rows)
 	run -4 "$waymark" print --end 0.5 -e 'perf:exit' "$perf"
 }
 
+@test "a field that no event has is refused with the nearest names" {
+	run -4 "$waymark" print --fields=filenmae --all "$perf"
+	[[ $output == *"no selected event has a field 'filenmae'; did you mean 'filename'"* ]]
+	"$waymark" print --fields=comm,filename --all "$perf" >/dev/null
+}
+
 @test "two traces are merged" {
 	local n=$(lines "$perf")
 	cp "$perf" other

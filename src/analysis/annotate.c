@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
+#include "base/nearest.h"
 #include "base/search.h"
 #include "elf/disassemble.h"
 #include "symbol/kernel_code.h"
@@ -395,6 +396,25 @@ static int annotate_show(struct annotating *a, uint32_t bucket)
 	return err;
 }
 
+/* The functions in which events occurred whose names are near the one asked for. */
+static void annotate_say_nearest(struct wm_pass *pass, struct wm_profile *profile,
+				 const struct wm_annotate_what *w, struct wm_result *r)
+{
+	struct annotating a = {.pass = pass, .profile = profile, .what = w, .r = r};
+	struct wm_nearest near;
+	char hint[512];
+	uint32_t frame;
+
+	wm_nearest_init(&near, w->symbol);
+	for (uint32_t i = 0; i < wm_profile_nr_buckets(profile); i++)
+		if (annotate_end_of(&a, i, &frame))
+			wm_nearest_offer(&near, wm_stacks_name(wm_profile_stacks(profile), frame));
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
+	wm_result_note(r, WM_NOTE_PROBLEM, "function",
+		       "no event occurred in a function named '%s'%s%s", w->symbol,
+		       hint[0] ? "; " : "", hint);
+}
+
 int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct wm_annotate_what *w,
 		struct wm_result *r)
 {
@@ -407,8 +427,7 @@ int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct w
 		err = annotate_show(&a, i);
 	}
 	if (!err && !r->tables)
-		wm_result_note(r, WM_NOTE_PROBLEM, "function",
-			       "no event occurred in a function named '%s'", w->symbol);
+		annotate_say_nearest(pass, profile, w, r);
 	return err || !r->failed ? err : -ENOMEM;
 }
 

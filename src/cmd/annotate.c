@@ -12,15 +12,33 @@ struct values {
 	struct wm_annotate_values annotate;
 };
 
+/* Says why there is no listing. */
+static int annotate_say_missing(const struct wm_result *r)
+{
+	for (const struct wm_result_note *n = r->notes; n; n = n->next)
+		if (n->kind == WM_NOTE_PROBLEM)
+			wm_say("annotate: %s", n->text);
+	return WM_EXIT_NO_MATCH;
+}
+
 static int cmd_annotate_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
+	struct wm_analysing a;
+	int status, shown = WM_EXIT_DONE;
 
 	v->annotate.profile.keys = "sym";
 	v->annotate.profile.no_children = true;
 	v->annotate.what.symbol = args[0];
-	return wm_analyse_print("annotate", &v->common, &wm_analysis_annotate, &v->annotate,
+	status = wm_analyse_run(&a, "annotate", &v->common, &wm_analysis_annotate, &v->annotate,
 				nr_args - 1, args + 1);
+	if (!status && !a.result.tables && a.pass->nr_events)
+		status = annotate_say_missing(&a.result);
+	if (!status || (v->common.json && status == WM_EXIT_NO_MATCH))
+		shown = wm_analyse_show("annotate", &v->common, &a.result);
+	status = wm_analyse_finish(&a, status ? status : shown);
+	wm_analyse_close(&a, &wm_analysis_annotate);
+	return status;
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)

@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "cmd/event_options.h"
 #include "cmd/exit.h"
 #include "cmd/input_set.h"
@@ -90,6 +91,72 @@ static int split_fields(struct printing *p)
 	free(copy);
 	wm_say("print: --fields needs the name of a field");
 	return WM_EXIT_USAGE;
+}
+
+/* Offers the members of an event type as corrections. Returns whether one has the name. */
+static bool printing_has_field(const struct wm_event_type *t, const char *name,
+			       struct wm_nearest *near)
+{
+	for (int part = 0; part < WM_NR_PARTS; part++)
+		for (uint32_t i = 0; t->parts[part] && i < t->parts[part]->nr_members; i++) {
+			const char *member = t->parts[part]->members[i].name;
+
+			if (member && !strcmp(member, name))
+				return true;
+			if (member && part >= WM_PART_CONTEXT)
+				wm_nearest_offer(near, member);
+		}
+	return false;
+}
+
+/* Whether a line shows it for every event, even when no member has that name. */
+static bool is_of_line(const char *name)
+{
+	static const char *const known[] = {"time", "time_ns", "name", "pid", "tid", "cpu", "comm"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i]))
+			return true;
+	return false;
+}
+
+/* Reports a name that is not a field of any selected event. Returns an exit status. */
+static int printing_check_field(struct printing *p, const char *name)
+{
+	struct wm_nearest near;
+	char hint[256];
+	bool selected = false, found = is_of_line(name);
+
+	wm_nearest_init(&near, name);
+	for (uint32_t i = 0; i < p->in.nr && !found; i++) {
+		const struct wm_trace *t = p->in.traces[i];
+		const bool *types = p->v->asked.select.want_list[i]->types;
+
+		for (uint32_t k = 0; k < t->nr_types && !found; k++) {
+			/* A table may have a column that only other events would fill. */
+			if (p->v->format != WM_VIEW_CSV &&
+			    (types ? !types[k] : t->types[k]->meta && !p->v->all))
+				continue;
+			selected = true;
+			found = printing_has_field(t->types[k], name, &near);
+		}
+	}
+	if (found || !selected)
+		return WM_EXIT_DONE;
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
+	wm_say("print: no selected event has a field '%.100s'%s%s", name, hint[0] ? "; " : "",
+	       hint);
+	return WM_EXIT_NO_MATCH;
+}
+
+/* In a trace that grows, an event with the field may follow. */
+static int printing_check_fields(struct printing *p)
+{
+	int status = WM_EXIT_DONE;
+
+	for (uint32_t i = 0; i < p->nr_fields && !status && !p->v->follow; i++)
+		status = printing_check_field(p, p->fields[i]);
+	return status;
 }
 
 /* --- printing --------------------------------------------------------------------------- */
@@ -210,6 +277,8 @@ static int print_opened(struct printing *p)
 		r.end_ns -= options.offset_ns;
 	if (!status)
 		status = wm_asked_bind(&p->v->asked.select, p->in.traces, p->in.nr);
+	if (!status)
+		status = printing_check_fields(p);
 	if (!status && p->v->intersection)
 		status = printing_intersect(p);
 	if (status)
