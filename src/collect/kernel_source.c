@@ -57,7 +57,7 @@ struct wm_kernel_source {
 	unsigned char *page;
 	uint64_t begin; /* records before this time are dropped; UINT64_MAX: all */
 	struct wm_cpu_packet packet;
-	struct wm_source_totals totals; /* totals, except those of the packet */
+	struct wm_source_totals totals; /* totals, except the packet's */
 };
 
 /* --- beginning ------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ static int kernel_source_declare(struct wm_kernel_source *s, uint32_t id, struct
 	return err ? err : wm_stream_kernel_event(s->stream, id, class);
 }
 
-/* Replaces the filter of an event. */
+/* Replaces an event's filter. */
 static int kernel_source_set_filter(struct wm_kernel_source *s, struct plan *p,
 				    const struct wm_kernel_source_event *e)
 {
@@ -232,7 +232,7 @@ int wm_source_kernel_add(struct wm_kernel_source *s, const struct wm_kernel_sour
 	return err ? err : write_formats(s, e, 1);
 }
 
-/* The number after "ID:" in a format file, or IDS when there is none. */
+/* The number after "ID:" in a format file, or IDS if there is none. */
 static uint32_t kernel_source_id_of(const struct wm_kernel_source_event *e)
 {
 	const char *at = strstr(e->format, "\nID:");
@@ -252,7 +252,7 @@ int wm_source_kernel_filter(struct wm_kernel_source *s, const struct wm_kernel_s
 
 /* --- packets --------------------------------------------------------------------- */
 
-/* Records losses; they happened between the ring's last record and the page that reports them. */
+/* Records losses, which happened between the ring's last record and the page that reports them. */
 static void kernel_source_note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost,
 				    uint64_t until)
 {
@@ -271,7 +271,7 @@ static uint64_t kernel_source_number(const struct wm_kernel_source *s, const str
 	return f ? wm_kfield_number(f, s->machine.swap, c->data, c->bytes) : 0;
 }
 
-/* Writes header, context and payload of a record. Returns its size without padding, or -errno. */
+/* Writes a record's header, context and payload. Returns its size without padding, or -errno. */
 static int64_t kernel_source_put_record(struct wm_kernel_source *s, const struct plan *p,
 					uint16_t id, const struct wm_page_cursor *c, uint32_t tid,
 					unsigned char *to)

@@ -184,7 +184,7 @@ static int proc_create(void *options, const struct wm_source_host *host, void **
 		return err;
 	}
 	proc_say_left_out(p);
-	/* The first reading gets the values from before the recording. */
+	/* The first reading takes the values from before the recording. */
 	wm_source_proc_tick(p->source, wm_clock_monotonic_ns());
 	wait_for_next(p);
 	*ret = p;

@@ -37,7 +37,7 @@ struct wm_proc_source {
 	struct wm_cpu_packet machine, tasks;
 	struct wm_proc_tasks processes;
 	struct wm_proc_text text;
-	struct wm_source_totals totals; /* totals, except those of the packets */
+	struct wm_source_totals totals; /* totals, except the packets' */
 };
 
 /* --- making ---------------------------------------------------------------------------- */

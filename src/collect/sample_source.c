@@ -51,7 +51,7 @@ struct wm_sample_source {
 	     * records.
 	     */
 	    told;
-	struct wm_source_totals totals; /* totals, except those of the packets */
+	struct wm_source_totals totals; /* totals, except the packets' */
 };
 
 /* --- beginning ----------------------------------------------------------------------- */

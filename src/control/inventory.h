@@ -33,7 +33,7 @@ struct wm_inventory_event {
 	struct wm_class *class;
 	uint32_t nr_sites;
 	uint32_t nr_states;
-	/* addresses in the file of the event's struct waymark_event_state. */
+	/* Addresses, in the file, of the event's struct waymark_event_state. */
 	uint64_t *states;
 	struct wm_inventory_place *places; /* an array of nr_sites places; NULL: not requested */
 };

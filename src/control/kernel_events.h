@@ -40,7 +40,7 @@ void wm_recorder_kernel_sweep(void);
 int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_def *defs,
 			   size_t nr_places, const char *filter, struct wm_diag *diag);
 
-/* The number of places of the event that begins at `first` in the list. */
+/* The number of places for the event that begins at `first` in the list. */
 size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first);
 
 /*
@@ -51,17 +51,17 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
 				   struct wm_diag *diag);
 
 /*
- * Use other facilities of tracefs within the instance (kernel_events_trigger.c). -EOPNOTSUPP with
- * diag: this kernel lacks it; -EINVAL: refused.
+ * Use other tracefs facilities within the instance (kernel_events_trigger.c). Return -EOPNOTSUPP
+ * with diag if this kernel lacks the facility, -EINVAL if it refuses.
  *
- * trigger:    "SYSTEM:EVENT:COMMAND [if FILTER]", with a command of tracefs;
- *             it acts whichever tasks are followed
+ * trigger:    "SYSTEM:EVENT:COMMAND [if FILTER]", with a tracefs command; it
+ *             acts whichever tasks are followed
  * synthetic:  "NAME TYPE FIELD; ...", recorded as synthetic:NAME; later
  *             triggers may name it
- * stacks:     a stack after each event, of the kernel or of the program
+ * stacks:     a stack after each event, the kernel's or the program's
  * functions:  the kernel's function tracer, ftrace:function, or with `graph`
- *             ftrace:funcgraph_entry and _exit, before Linux 6.11 from the
- *             system's own buffer; -EBUSY: that is in use
+ *             ftrace:funcgraph_entry and _exit; before Linux 6.11 from the
+ *             system's own buffer, -EBUSY if that is in use
  */
 int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,
 			       struct wm_diag *diag);

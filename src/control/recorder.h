@@ -117,7 +117,7 @@ int wm_recorder_finish(struct wm_recorder *r);
 /* Stops recording; the trace is complete soon afterwards. */
 void wm_recorder_end(struct wm_recorder *r);
 void wm_recorder_abandon(struct wm_recorder *r); /* lets no more processes join */
-int wm_recorder_snapshot(struct wm_recorder *r); /* makes the pump process write its buffers */
+int wm_recorder_snapshot(struct wm_recorder *r); /* has the pump process write its buffers */
 int wm_recorder_look(struct wm_recorder *r);     /* calls wm_live_look() for the plan's `live` */
 
 /*

@@ -210,7 +210,7 @@ static void gate_count(struct hit *h, struct wm_guest_session *s, const struct w
 	wm_store_relaxed(to, *to + 1);
 }
 
-/* Returns the writers for the slots other than slot 0. */
+/* Returns the writers for all slots but slot 0. */
 static struct wm_thread_extra *extra_of(struct wm_thread *t)
 {
 	if (!t->extra) {

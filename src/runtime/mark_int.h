@@ -59,7 +59,7 @@ void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
 void wm_link_new(struct wm_event_entry *e);
 struct wm_event_entry *wm_link_first(void);
 bool wm_link_rides(const struct wm_event_entry *linked, const struct wm_event_entry *carrier);
-/* Adds the probes of enabled linked markers that are linked to `carrier`. Returns their number. */
+/* Adds the probes of enabled markers that are linked to `carrier`. Returns the number added. */
 uint32_t wm_link_fill(const struct wm_event_entry *carrier, struct wm_probe *ret, uint32_t most);
 
 #endif

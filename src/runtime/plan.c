@@ -449,7 +449,7 @@ void wm_plan_update_module(struct wm_guest_module *m)
 			set_state(&m->ref[i], e->word, e->plan);
 	}
 	publish(); /* flips all sites of changed events, including those in this module */
-	/* And flips this module's sites of events that were on before. */
+	/* And flips this module's sites for events that were already on. */
 	flip_module(m, true, plan_is_on);
 	wm_patch_end();
 	free_retired();

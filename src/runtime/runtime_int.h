@@ -172,7 +172,7 @@ int wm_guest_session_flush(
 void wm_guest_session_module(const struct wm_guest_module *m, bool unload);
 void wm_guest_session_synced(struct wm_guest_session *s);
 void wm_guest_session_all_synced(void);
-/* Reports the number of events that no filter fits to the recorders. */
+/* Tells the recorders the number of events that no filter fits. */
 void wm_guest_session_counts(void);
 /* Whether the program has closed the socket. */
 bool wm_guest_session_is_deaf(struct wm_guest_session *s);

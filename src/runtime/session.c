@@ -233,7 +233,7 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 }
 
 /*
- * Reads the name of the process, which is its first thread's; the caller may be another thread.
+ * Reads the name of the process, that is, of its first thread; the caller may be another thread.
  */
 static void read_comm(char comm[16])
 {

@@ -139,7 +139,7 @@ int wm_guest_session_flush(struct wm_guest_session *s)
 }
 
 /*
- * Returns room for a message of n bytes in the outgoing buffer, zeroed; NULL when there is not
+ * Returns room, zeroed, for a message of n bytes in the outgoing buffer; NULL if there is not
  * enough.
  */
 static void *out_message(struct wm_guest_session *s, uint32_t type, size_t n)

@@ -82,7 +82,7 @@ struct wm_recording_totals {
 	uint32_t nr_unpatched;
 	/* Number of those that have WAYMARK_NOPATCH set. */
 	uint32_t nr_unwanted;
-	/* Number of sites that are off in such processes. */
+	/* Number of sites that are off in these processes. */
 	uint32_t sites_unpatched;
 	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i is set when an event matched rule i */
 };

@@ -254,7 +254,7 @@ static int args_name_of(const struct compiler *c, struct slice *s, char *ret, si
 	name.at += *name.at == '$' || *name.at == '%';
 	for (name.end = name.at; name.end < s->end && args_is_word(*name.end); name.end++)
 		;
-	/* "list->head.size" gets the name "size" */
+	/* "list->head.size" is named "size" */
 	for (const char *p = name.end; p < s->end && !strchr(":(+", *p); p++)
 		if (args_is_word(*p))
 			name = (struct slice){args_is_word(p[-1]) ? name.at : p, p + 1};

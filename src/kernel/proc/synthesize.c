@@ -334,7 +334,7 @@ static void tell_part(struct telling *t, const char *name, uint64_t addr, uint64
 	tell_mmap(t, &r, &id);
 }
 
-/* Lines of /proc/modules are "name bytes uses users state address". */
+/* Lines in /proc/modules are "name bytes uses users state address". */
 static void tell_modules(struct telling *t)
 {
 	char *list, *next, name[128], called[144], notes[192];
