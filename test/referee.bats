@@ -8,7 +8,7 @@ load perf
 
 setup_file() {
 	if [ -n "${WAYMARK_LONG-}" ]; then
-		"$WAYMARK_SOURCE/tools/referee" --fetch >"$BATS_FILE_TMPDIR/versions" 2>&1 || true
+		"$WAYMARK_SOURCE/tools/referee" --fetch perf-6.1 perf-6.12 perf-sid >"$BATS_FILE_TMPDIR/versions" 2>&1 || true
 	fi
 }
 
