@@ -23,7 +23,7 @@ struct wm_packet_reader {
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-/* Accepts ftrace's header, or text that begins with events. */
+/* Accepts ftrace's header, text that begins with events, or a page that may contain it. */
 static bool ftrace_probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
 {
 	static const char tracer[] = "# tracer: ";
@@ -33,6 +33,8 @@ static bool ftrace_probe(const char *path, bool is_folder, const unsigned char *
 	if (is_folder)
 		return false;
 	if (bytes > sizeof(tracer) && !memcmp(head, tracer, sizeof(tracer) - 1))
+		return true;
+	if (wm_ft_html_is(head, bytes))
 		return true;
 	for (; at < end; at = next + 1) {
 		next = memchr(at, '\n', (size_t)(end - at));
@@ -70,7 +72,9 @@ static int ftrace_make_stream(struct wm_trace *t)
 static int open_ftrace(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {
 	struct wm_ft *ft = wm_arena_get(&t->arena, sizeof(*ft));
+	unsigned char head[32];
 	struct stat st;
+	size_t got = 0;
 	int err;
 
 	if (!ft)
@@ -82,7 +86,11 @@ static int open_ftrace(struct wm_trace *t, const char *path, struct wm_diag *dia
 		return wm_diag_set(diag, -errno, path, 0, "cannot be opened: %s", strerror(errno));
 	ft->bytes = st.st_size > 0 ? (uint64_t)st.st_size : 0;
 	memcpy(t->version, "text", sizeof("text"));
-	err = ftrace_make_stream(t);
+	err = wm_ft_pread(ft->fd, head, sizeof(head), 0, &got);
+	if (!err && wm_ft_html_is(head, got))
+		err = wm_ft_html_find(ft, diag);
+	if (!err)
+		err = ftrace_make_stream(t);
 	return err ? err : wm_ft_index(ft, diag);
 }
 

@@ -2,6 +2,7 @@
 /*
  * ftrace_int.h - declarations shared by the files of the ftrace text reader.
  *
+ *   html.c    finds the text in a page of systrace
  *   line.c    parses a line
  *   index.c   one walk over all lines: packets, event types, losses
  *   ftrace.c  entry points, and the packet reader
@@ -61,7 +62,7 @@ struct wm_ft_comm {
 struct wm_ft {
 	struct wm_trace *trace;
 	int fd;
-	uint64_t bytes; /* size of the file */
+	uint64_t begin, bytes; /* the text's first byte in the file, and the end of it */
 	const struct wm_type *context;
 	uint32_t nr_comms;
 	struct wm_ft_comm *comms; /* sorted by tid */
@@ -71,6 +72,12 @@ struct wm_ft {
 const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm_ft_text *name);
 
 int wm_ft_pread(int fd, void *to, size_t bytes, uint64_t offset, size_t *ret_got);
+
+/* Returns whether the file begins as a page does. */
+bool wm_ft_html_is(const unsigned char *head, size_t bytes);
+
+/* Restricts ft to the text in the page; -EBADMSG with `diag`: it has none. */
+int wm_ft_html_find(struct wm_ft *ft, struct wm_diag *diag);
 
 int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag);
 

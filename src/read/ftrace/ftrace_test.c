@@ -259,6 +259,68 @@ static void test_cuts(void **state)
 	}
 }
 
+static const char page_begin[] = "<!DOCTYPE html>\n<html>\n<script>\nvar viewer = '# tracer: ';\n";
+static const char page_data[] = "</script>\n  <script class=\"trace-data\" "
+				"type=\"application/text\">\nUSER PID\nroot 1\n  </script>\n"
+				"  <script class=\"trace-data\" type=\"application/text\">\n";
+static const char page_end[] = "  </script>\n</body>\n</html>\n";
+
+/* Writes a page of systrace with a viewer of that size; `cut` leaves out what follows the trace. */
+static void write_page(size_t viewer, bool cut)
+{
+	struct wm_text page;
+
+	wm_text_init(&page);
+	wm_text_str(&page, page_begin);
+	while (page.bytes < viewer)
+		wm_text_char(&page, 'x');
+	wm_text_str(&page, page_data);
+	wm_text_str(&page, trace);
+	wm_text_str(&page, cut ? "" : page_end);
+	kit_write(page.data, page.bytes);
+	wm_text_done(&page);
+}
+
+/* The text in a page, wherever it begins in the parts of the page that are read, is a trace. */
+static void test_page(void **state)
+{
+	struct wm_text want, out;
+	struct wm_trace *t;
+
+	wm_text_init(&want);
+	wm_text_init(&out);
+	kit_write(trace, sizeof(trace) - 1);
+	assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
+	read_events(t, &want);
+	wm_trace_close(t);
+	for (size_t viewer = (1 << 20) - 256; viewer < (1 << 20) + 16; viewer += 3) {
+		write_page(viewer, viewer % 2);
+		assert_int_equal(wm_read_open(kit_scratch, &t, NULL), 0);
+		assert_int_equal(t->nr_faults, viewer % 2);
+		assert_int_equal(t->nr_losses, 2);
+		wm_text_cut(&out, 0);
+		read_events(t, &out);
+		assert_string_equal(out.data, want.data);
+		wm_trace_close(t);
+	}
+	wm_text_done(&want);
+	wm_text_done(&out);
+}
+
+static void test_page_without_trace(void **state)
+{
+	static const char *const pages[] = {
+	    page_begin, "<html><script class=\"trace-data\">\n{\"traceEvents\":[]}\n</script>"};
+	struct wm_diag diag;
+	struct wm_trace *t;
+
+	for (size_t i = 0; i < 2; i++) {
+		kit_write(pages[i], strlen(pages[i]));
+		assert_int_equal(wm_read_open(kit_scratch, &t, &diag), -EBADMSG);
+		assert_non_null(strstr(diag.sentence, "systrace"));
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const char graph[] = "# tracer: function_graph\n#\n 0)   1.2 us    |  schedule();\n";
@@ -279,6 +341,7 @@ int main(void)
 	    cmocka_unit_test(test_whole),        cmocka_unit_test(test_latency),
 	    cmocka_unit_test(test_last_line),    cmocka_unit_test(test_cuts),
 	    cmocka_unit_test(test_short_header), cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_page),         cmocka_unit_test(test_page_without_trace),
 	};
 
 	return kit_run(tests);

@@ -392,13 +392,15 @@ static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64
 
 static int ftrace_index_walk(struct indexing *x, char *buffer)
 {
-	uint64_t at = 0;
+	uint64_t at = x->ft->begin;
 	int err = 0;
 
 	while (!err && at < x->ft->bytes) {
+		uint64_t left = x->ft->bytes - at;
 		size_t got = 0, used = 0;
 
-		err = wm_ft_pread(x->ft->fd, buffer, BUFFER_BYTES, at, &got);
+		err = wm_ft_pread(x->ft->fd, buffer,
+				  left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES, at, &got);
 		if (!err)
 			err = note_lines(x, buffer, got, at, &used);
 		if (err || used) {
