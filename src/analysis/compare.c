@@ -236,7 +236,7 @@ compare_make_table(struct comparing *x, const struct wm_result_table *like, cons
 		c[nr++] = (struct wm_result_column){wm_result_format(x->r, "rate_change%s", n),
 						    "Rate", WM_CELL_CHANGE};
 		c[nr++] = (struct wm_result_column){wm_result_format(x->r, "chance%s", n), "Chance",
-						    WM_CELL_NUMBER};
+						    WM_CELL_CHANCE};
 	}
 	for (uint32_t i = 0; i < like->nr_columns; i++)
 		if (compare_is_key(&like->columns[i]))

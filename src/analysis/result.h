@@ -31,6 +31,7 @@ enum wm_cell_kind {
 	WM_CELL_SHARE,   /* .f: 0 .. 1, shown in percent */
 	WM_CELL_CHANGE,  /* .f: a difference of shares, -1 .. 1 */
 	WM_CELL_NUMBER,  /* .f */
+	WM_CELL_CHANCE,  /* .f: a probability, 0 .. 1 */
 };
 
 struct wm_result_column {

@@ -80,12 +80,23 @@ static void number_cell(struct wm_text *t, const union wm_cell *c)
 		wm_text_f(t, "%.6g", c->f);
 }
 
+/* The estimate has no meaning below this value. */
+#define CHANCE_LEAST 0.0001
+
+static void chance_cell(struct wm_text *t, const union wm_cell *c)
+{
+	if (c->f < CHANCE_LEAST)
+		wm_text_f(t, "<%.4f", CHANCE_LEAST);
+	else if (!isnan(c->f))
+		wm_text_f(t, "%.4f", c->f);
+}
+
 static void (*const cells[])(struct wm_text *t, const union wm_cell *c) = {
     [WM_CELL_TEXT] = text_cell,       [WM_CELL_COUNT] = count_cell,
     [WM_CELL_BYTES] = bytes_cell,     [WM_CELL_NS] = ns_cell,
     [WM_CELL_TIME] = time_cell,       [WM_CELL_SHARE] = share_cell,
     [WM_CELL_ADDRESS] = address_cell, [WM_CELL_CHANGE] = change_cell,
-    [WM_CELL_NUMBER] = number_cell,
+    [WM_CELL_NUMBER] = number_cell,   [WM_CELL_CHANCE] = chance_cell,
 };
 
 void wm_view_result_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c)

@@ -135,6 +135,11 @@ static void cells_have_units(void **state)
 	    {WM_CELL_SHARE, {.f = 1}, "100.00%"},
 	    {WM_CELL_SHARE, {.f = NAN}, ""},
 	    {WM_CELL_CHANGE, {.f = -0.005}, "-0.50%"},
+	    {WM_CELL_CHANCE, {.f = 1.47456e-71}, "<0.0001"},
+	    {WM_CELL_CHANCE, {.f = 0.0001}, "0.0001"},
+	    {WM_CELL_CHANCE, {.f = 0.04567}, "0.0457"},
+	    {WM_CELL_CHANCE, {.f = 1}, "1.0000"},
+	    {WM_CELL_CHANCE, {.f = NAN}, ""},
 	    {WM_CELL_ADDRESS, {.u = 0x1f}, "0x000000000000001f"},
 	    {WM_CELL_TEXT, {.text = NULL}, ""},
 	};
