@@ -61,6 +61,22 @@ tsc="text:local_[x86-tsc]"
 @test "ticks of the TSC" { same 4 $tsc 14 "u32:1048576 u32:21 u64:0"; }
 @test "ticks, and an offset" { same 4 $tsc 14 "u32:1048576 u32:21 u64:1000" 7 text:500; }
 
+@test "ticks of unknown length: a warning" {
+	local clock ticks="counts ticks of unknown length: times are ticks, not nanoseconds"
+	cd "$BATS_TEST_TMPDIR"
+	for clock in x86-tsc counter mono; do
+		python3 "$BATS_FILE_TMPDIR/option.py" "$BATS_FILE_TMPDIR/seeds/v6-none-little-64-1" made.dat \
+			4 "text:local_[$clock]"
+		run -5 --separate-stderr "$WAYMARK_BUILD/waymark" print made.dat # the tracer lost events
+		[ $clock = mono ] || [[ $stderr == *"the clock '$clock' $ticks"* ]]
+		[ $clock != mono ] || [[ $stderr != *"$ticks"* ]]
+	done
+	python3 "$BATS_FILE_TMPDIR/option.py" "$BATS_FILE_TMPDIR/seeds/v6-none-little-64-1" made.dat \
+		4 $tsc 14 "u32:1048576 u32:21 u64:0"
+	run -5 --separate-stderr "$WAYMARK_BUILD/waymark" print made.dat
+	[[ $stderr != *"$ticks"* ]]
+}
+
 @test "a guest, one correction for one CPU" {
 	same 12 "u64:77 u32:0 u32:1 u32:1 u64:0 u64:100000 u64:1 u64:0"
 	same 12 "u64:77 u32:0 u32:1 u32:1 u64:0 u64:-50 u64:1"

@@ -106,6 +106,20 @@ static int tracedat_read_all(struct wm_td *td, struct wm_diag *diag)
 	return err;
 }
 
+/* Warns of a clock that does not count nanoseconds, in a file without the length of its ticks. */
+static void warn_of_ticks(struct wm_td *td)
+{
+	static const char *const ticking[] = {"counter", "ppc-tb", "x86-tsc"};
+
+	for (size_t i = 0; i < sizeof(ticking) / sizeof(*ticking) && !td->mult; i++)
+		if (!strcmp(td->clock->name, ticking[i]))
+			wm_trace_warn(
+			    td->trace, "", 0,
+			    "the clock '%s' counts ticks of unknown length: times are ticks, "
+			    "not nanoseconds",
+			    ticking[i]);
+}
+
 static int open_tracedat(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {
 	struct wm_td *td = wm_arena_get(&t->arena, sizeof(*td));
@@ -123,6 +137,8 @@ static int open_tracedat(struct wm_trace *t, const char *path, struct wm_diag *d
 		err = make_clock(td);
 	if (!err)
 		err = tracedat_read_all(td, diag);
+	if (!err)
+		warn_of_ticks(td);
 	if (err && diag && !diag->sentence[0])
 		wm_diag_set(diag, err, path, 0, "cannot be read: %s", strerror(-err));
 	return err;
