@@ -361,6 +361,7 @@ by_waymark() {
 @test "a write to trace_marker is between the events around it, each time" {
 	local n=100000
 	[ -z "${WAYMARK_LONG-}" ] || n=1000000
+	[ "$(cat "$TRACEFS/tracing_on")" = 1 ] || skip "the kernel refuses markers: somebody turned tracing_on off"
 	run waymark record -b 256M -o t -e 'app:*' -e ftrace:print -- "$W/between" $n "$TRACEFS/trace_marker"
 	[[ $output != *"which is in use"* ]] || skip "the kernel offers markers only in its own buffer, which another tool uses"
 	echo "$output"
