@@ -99,9 +99,10 @@ assert total == lines, (total, lines)'
 		"$waymark" flame s.data --$how --folded >$how 2>why || { [ $? -eq 5 ] && grep -q "not counted" why; }
 	done
 	python3 - <<-'END'
-	for how in "off-cpu", "wakeups":
+	# On a busy machine a thread can be woken before it has left its processor: then it did not sleep.
+	for how, least in ("off-cpu", 490e6), ("wakeups", 240e6):
 	    slept = sum(int(l.rsplit(" ", 1)[1]) for l in open(how) if l.startswith("python3;"))
-	    assert 490e6 < slept < 60e9, (how, slept)
+	    assert least < slept < 60e9, (how, slept)
 	END
 	grep -q '^python3;.*schedule' off-cpu
 	perf_record -N -q -g -e cpu-clock -o c.data true 2>why || skip "perf cannot record here: $(head -1 why)"
