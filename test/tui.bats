@@ -36,7 +36,8 @@ need_corpus() {
 	ln -sf "$trace" t.data
 }
 
-# A program whose functions take 3/4 and 1/4 of its time, sampled with call chains.
+# A program whose functions take 3/4 and 1/4 of its time, sampled with call chains. Not in the kernel,
+# whose interrupts would be many rows on a busy machine.
 need_samples() {
 	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
@@ -47,7 +48,7 @@ need_samples() {
 	int main(void) { for (int i = 0; i < 20000; i++) { large(); small(); } return 0; }
 	END
 	gcc -O0 -g busy.c -o busy
-	perf_record -N -q -e cpu-clock -F 2000 -g -o p.data ./busy
+	perf_record -N -q -e cpu-clock:u -F 2000 -g -o p.data ./busy
 }
 
 # start COLUMNS ROWS COMMAND...: runs the command on a terminal of that size; writes stty's output
