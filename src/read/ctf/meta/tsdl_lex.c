@@ -11,8 +11,11 @@
 
 #include "read/ctf/meta/type.h"
 
-#define KEYWORD_TEXT(name, text) text,
-static const char *const keywords[] = {"", WM_TSDL_KEYWORDS(KEYWORD_TEXT)};
+#define KEYWORD_TEXT(name, text) {text, sizeof(text) - 1},
+static const struct {
+	const char *text;
+	size_t bytes;
+} keywords[] = {{"", 0}, WM_TSDL_KEYWORDS(KEYWORD_TEXT)};
 
 static const char note_word[] = "waymark ";
 
@@ -156,16 +159,17 @@ static void tsdl_lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	}
 	t->kind = WM_TSDL_NAME;
 	for (int k = 1; k < (int)(sizeof(keywords) / sizeof(*keywords)); k++) {
-		if (strlen(keywords[k]) == n && !memcmp(keywords[k], l->text + l->at, n)) {
+		if (keywords[k].bytes == n && !memcmp(keywords[k].text, l->text + l->at, n)) {
 			t->kind = WM_TSDL_KEYWORD + k;
-			t->text = keywords[k];
+			t->text = keywords[k].text;
 		}
 	}
 	if (!t->text)
 		t->text = wm_arena_copy(l->arena, l->text + l->at, n);
 	if (!t->text)
 		(void)wm_tsdl_fail(l, t, -ENOMEM, "out of memory for metadata of this size");
-	tsdl_lex_skip(l, n);
+	l->at += n; /* a name has no line feed */
+	l->column += (uint32_t)n;
 }
 
 static void tsdl_lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
