@@ -471,3 +471,17 @@ child_of() {
 	[ -n "$(ls "$XDG_RUNTIME_DIR")" ]
 	[ -z "$(find "$XDG_RUNTIME_DIR" -name lock)" ]
 }
+
+@test "options for samples after an event of a program act or are refused" {
+	local app="$WAYMARK_BUILD/examples/hello"
+	cd "$BATS_TEST_TMPDIR"
+	for options in "-c 1" "-F 99" "-g dwarf"; do
+		for name in 'hello:*' user:hello:greeting; do
+			run -2 "$WAYMARK_BUILD/waymark" record -o t -e "$name" $options -- "$app"
+			[[ $output == *"is no event of the kernel: events of programs are recorded each time"* ]]
+			[ ! -e t ]
+		done
+	done
+	"$WAYMARK_BUILD/waymark" record -q -o t -e 'hello:*' -g -- "$app" >/dev/null
+	"$WAYMARK_BUILD/waymark" print --fields ustack t | grep -q 'ustack = \[ 0x'
+}

@@ -452,6 +452,23 @@ static int refuse_misspelt(const char *glob, struct wm_diag *diag)
 }
 
 /*
+ * Whether options were given for events of programs that these cannot have: they are recorded at
+ * each hit, with the frames that the program walks by itself.
+ */
+static bool has_sampling(const struct wm_recorder_wanted *w)
+{
+	return w->outright && (w->how.period || w->how.frequency || w->how.chain == WM_CHAIN_STACK);
+}
+
+static int refuse_sampling(const struct wm_recorder_wanted *w, struct wm_diag *diag)
+{
+	return wm_diag_set(diag, -EINVAL, NULL, -1,
+			   "'%.120s' is no event of the kernel: events of programs are recorded "
+			   "each time; omit -F and -c, and use -g without dwarf",
+			   w->glob);
+}
+
+/*
  * Adds kernel events. Returns the number added; 0 if the kernel has none and `user` may be a
  * program event; or -errno.
  */
@@ -484,6 +501,8 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 		 */
 	} else if (got == -ENOENT && user && !e->running && is_misspelt(&space, w->glob, diag)) {
 		got = refuse_misspelt(w->glob, diag);
+	} else if (got == -ENOENT && user && !e->running && has_sampling(w)) {
+		got = refuse_sampling(w, diag);
 	} else if (user && !e->running) {
 		got = 0;
 	} else {
@@ -499,9 +518,12 @@ static int recorder_events_add_rule(struct wm_recorder_events *e,
 				    const struct wm_recorder_wanted *w, const char *glob,
 				    struct wm_diag *diag)
 {
+	uint32_t contexts = w->contexts;
 	struct wm_text both;
 	int got = 0;
 
+	if (w->outright && w->how.chain)
+		contexts |= WM_CONTEXT_USTACK;
 	wm_text_init(&both);
 	if (w->filter && e->single)
 		wm_text_f(&both, "(%s) && (%s)", w->filter, e->single);
@@ -510,9 +532,8 @@ static int recorder_events_add_rule(struct wm_recorder_events *e,
 	if (both.failed)
 		got = -ENOMEM;
 	else
-		got =
-		    wm_rules_add(e->rules, glob, both.data, w->contexts, WM_RULES_ALL_LEVELS, diag);
-	e->user_stacks |= got >= 0 && (w->contexts & WM_CONTEXT_USTACK);
+		got = wm_rules_add(e->rules, glob, both.data, contexts, WM_RULES_ALL_LEVELS, diag);
+	e->user_stacks |= got >= 0 && (contexts & WM_CONTEXT_USTACK);
 	wm_text_done(&both);
 	return got;
 }
@@ -526,6 +547,8 @@ int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_want
 
 	if (wm_recorder_is_kernels(w->glob, &user))
 		got = want_kernel(e, w, user, diag);
+	else if (has_sampling(w))
+		got = refuse_sampling(w, diag);
 	if (got < 0 || e->kernel_only || !user)
 		return got < 0 ? got : 0;
 	rule = wm_rules_count(e->rules);
