@@ -408,3 +408,18 @@ kcore_of() { # FILE FOLDER
 	[[ $output == *" kcore_dir/kallsyms: at offset 0: cannot be read (not a regular file)"* ]]
 	[ "$(grep -c ' page-faults:' <<<"$output")" = "$(grep -c ' page-faults:' ours.txt)" ]
 }
+
+@test "data of a processor's tracer that is not decoded is counted" {
+	perf record -N -q -e cpu-clock -o - true 2>/dev/null >plain.data || true
+	[ -s plain.data ] || skip "perf may not record here"
+	python3 - <<-'END'
+	import struct
+	info = struct.pack("<IHH", 70, 0, 24) + struct.pack("<II8x", 1, 0)
+	def data(size):
+	    return struct.pack("<IHH", 71, 0, 48) + struct.pack("<QQQIIII", size, 0, 0, 0, 0, 0, 0) + bytes(size)
+	open("traced.data", "wb").write(open("plain.data", "rb").read() + info + data(64) + data(36872))
+	END
+	run -0 --separate-stderr waymark print traced.data
+	[[ $stderr == *"36936 bytes of Intel PT are not decoded: 'perf script --itrace'"* ]]
+	[ "$output" = "$(waymark print plain.data)" ]
+}

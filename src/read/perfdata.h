@@ -227,9 +227,11 @@ struct wm_pd {
 	bool has_build_ids; /* MMAP2 records may have build-ids */
 	bool has_counts;    /* written by perf stat */
 	bool has_samples;
-	bool packed;      /* has compressed records */
-	bool untimed;     /* records without a time follow records with a time */
-	uint64_t nr_own;  /* records of the perf tool, which are not events */
+	bool packed;        /* has compressed records */
+	bool untimed;       /* records without a time follow records with a time */
+	uint64_t nr_own;    /* records of the perf tool, which are not events */
+	uint64_t aux_bytes; /* data of a processor's tracer, and perf's number of its kind */
+	uint32_t aux_kind;
 	uint64_t nr_lost; /* lost events that the kernel reported in the stream */
 	/* lost samples that perf reported at the end; most are also in nr_lost */
 	uint64_t nr_lost_samples;

@@ -224,6 +224,31 @@ static int perfdata_index_describe(struct indexing *x, const struct wm_pd_walk *
 	return wm_pd_describe(x->pd, w, x->diag);
 }
 
+/* Counts the data of a processor's tracer, such as Intel PT, which are packets of another format.
+ */
+static void count_aux(struct wm_pd *pd, const struct wm_pd_walk *w)
+{
+	if (w->header.type == WM_PD_AUXTRACE)
+		pd->aux_bytes += w->tail;
+	else if (w->header.type == WM_PD_AUXTRACE_INFO && w->header.size >= 12)
+		pd->aux_kind = wm_get_u32(w->record + 8, pd->swap);
+}
+
+static void warn_of_aux(const struct wm_pd *pd)
+{
+	static const char *const kinds[] = {"AUX data",      "Intel PT", "Intel BTS",
+					    "ARM CoreSight", "ARM SPE",  "S390 CPU sampling",
+					    "HiSilicon PTT"};
+	bool is_known = pd->aux_kind < sizeof(kinds) / sizeof(kinds[0]);
+
+	if (pd->aux_bytes)
+		wm_trace_warn(pd->trace, "", 0,
+			      "%llu bytes of %s are not decoded: 'perf script --itrace' makes "
+			      "events of them",
+			      (unsigned long long)pd->aux_bytes,
+			      kinds[is_known ? pd->aux_kind : 0]);
+}
+
 /* Indexes a record of the perf tool. */
 static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 {
@@ -234,6 +259,7 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 		return index_count(x, w);
 	x->pd->nr_own++;
 	wm_pd_own_check(w);
+	count_aux(x->pd, w);
 	if (type == WM_PD_STAT_ROUND && w->header.size == WM_PD_ROUND_BYTES &&
 	    (err = wm_pd_stat_round(x->pd, w)))
 		return err;
@@ -292,6 +318,7 @@ int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag)
 		err = index_source(pd, &pd->sources[i], diag);
 	if (!err)
 		err = note_lost_at_end(pd);
+	warn_of_aux(pd);
 	wm_pd_stat_packets(pd);
 	put_untimed_first(pd);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);
