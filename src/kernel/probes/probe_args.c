@@ -229,8 +229,45 @@ static int args_by_name(const struct compiler *c, struct slice s, struct wm_prob
 
 /* ---- one element of the list ------------------------------------------------------------- */
 
+static int args_value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret);
+
+/*
+ * The memory at an offset from an address, "+8(VALUE)"; the value may be any that this file knows,
+ * such as arg3. Returns false when the text has not this form.
+ */
+static bool is_memory(struct slice s, struct slice *ret_inner)
+{
+	const char *open = memchr(s.at, '(', (size_t)(s.end - s.at));
+
+	if ((*s.at != '+' && *s.at != '-') || !open || s.end[-1] != ')')
+		return false;
+	*ret_inner = args_trim((struct slice){open + 1, s.end - 1});
+	return ret_inner->at < ret_inner->end;
+}
+
+static int args_memory(const struct compiler *c, struct slice s, struct slice inner,
+		       struct wm_probe_value *ret)
+{
+	struct wm_probe_value address = {.points = false};
+	int err = args_value_of(c, inner, &address), n;
+
+	if (err)
+		return err;
+	if (address.type[0] == 'b' || !strncmp(address.type, "sb", 2) || address.is_text)
+		return args_refuse(c, inner.at, -EINVAL, "this is not an address");
+	n = snprintf(ret->fetch, sizeof(ret->fetch), "%.*s%s)", (int)(strchr(s.at, '(') + 1 - s.at),
+		     s.at, address.fetch);
+	return n < (int)sizeof(ret->fetch)
+		   ? 0
+		   : args_refuse(c, s.at, -EINVAL, "this is too long to fetch");
+}
+
 static int args_value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
+	struct slice inner;
+
+	if (is_memory(s, &inner))
+		return args_memory(c, s, inner, ret);
 	if (*s.at == '$')
 		return dollar(c, s, ret);
 	if (strchr("%@+-\\", *s.at))
@@ -262,6 +299,55 @@ static int args_name_of(const struct compiler *c, struct slice *s, char *ret, si
 		return args_copy(c, name, ret, bytes);
 	(void)snprintf(ret, bytes, "arg%u", c->nr);
 	return 0;
+}
+
+/* Whether an argument of that name is in the list already. */
+static bool args_is_taken(const struct compiler *c, const char *name)
+{
+	const char *list = c->out->kernel.bytes ? c->out->kernel.data : "";
+	size_t n = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ' ')) {
+		at += *at == ' ';
+		if (!strncmp(at, name, n) && at[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+/* Turns "r->next->name" into "r_next_name"; returns false when that is too long for a name. */
+static bool args_whole_name(struct slice s, char *ret, size_t bytes)
+{
+	size_t n = 0;
+
+	for (; s.at < s.end && n + 1 < bytes; s.at++) {
+		if (args_is_word(*s.at))
+			ret[n++] = *s.at;
+		else if (n && ret[n - 1] != '_')
+			ret[n++] = '_';
+	}
+	while (n && ret[n - 1] == '_')
+		n--;
+	ret[n] = '\0';
+	return s.at == s.end && n && !isdigit((unsigned char)*ret);
+}
+
+/*
+ * Gives an argument without a name of its own another than earlier ones have: its whole path, or
+ * its number after the name.
+ */
+static void args_distinguish(const struct compiler *c, struct slice value, char *name, size_t bytes)
+{
+	char whole[NAME_MAX_BYTES];
+
+	if (!args_is_taken(c, name))
+		return;
+	if (args_whole_name(value, whole, sizeof(whole)) && !args_is_taken(c, whole)) {
+		(void)snprintf(name, bytes, "%s", whole);
+		return;
+	}
+	(void)snprintf(whole, sizeof(whole), "%.24s_%u", name, c->nr);
+	(void)snprintf(name, bytes, "%s", whole);
 }
 
 static void args_type_of(struct slice *s, char *ret, size_t bytes)
@@ -410,6 +496,7 @@ static int compile_one(struct compiler *c, struct slice s)
 {
 	struct wm_probe_value value = {.points = false};
 	char name[NAME_MAX_BYTES], type[sizeof(value.type)];
+	bool is_named;
 	int err;
 
 	s = args_trim(s);
@@ -420,7 +507,10 @@ static int compile_one(struct compiler *c, struct slice s)
 	if (++c->nr > WM_PROBE_ARGS_MAX)
 		return args_refuse(c, s.at, -EINVAL, "more arguments than the kernel can fetch");
 	args_type_of(&s, type, sizeof(type));
+	is_named = args_find(s, '=', false) != NULL;
 	err = args_name_of(c, &s, name, sizeof(name));
+	if (!err && !is_named)
+		args_distinguish(c, s, name, sizeof(name));
 	if (!err && s.at == s.end)
 		return args_refuse(c, s.at, -EINVAL, "the value to fetch is missing here");
 	if (!err)

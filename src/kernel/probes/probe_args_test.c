@@ -23,7 +23,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 		(void)snprintf(ret->type, sizeof(ret->type), "s16");
 		return 0;
 	}
-	if (strcmp(name, "count") && strcmp(name, "list->head.size"))
+	if (strcmp(name, "count") && strncmp(name, "list->", 6))
 		return -ENOENT;
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+8(%%sp)");
 	(void)snprintf(ret->type, sizeof(ret->type), "s32");
@@ -49,9 +49,14 @@ static void test_words(void **state)
 		{&entry, "+0(%di):double,x=+4(%si):float", "arg1=+0(%di):u64 x=+4(%si):u32",
 		 "arg1 x"},
 		{&entry, "+0(+8(%di)):string", "arg1=+0(+8(%di)):string", NULL},
+		{&entry, "+8(arg3), n=-4(+16(list->next)):s32,+u0(%rdi):ustring",
+		 "arg1=+8(%dx) n=-4(+16(+8(%sp))):s32 arg3=+u0(%di):ustring", NULL},
+		{&entry, "arg2,+8(arg1)", "arg2=%si:u64 arg2_2=+8(%di)", NULL},
 #endif
 		{&entry, "count,c=count:u8", "count=+8(%sp):s32 c=+8(%sp):u8", NULL},
 		{&entry, "list->head.size", "size=+8(%sp):s32", NULL},
+		{&entry, "list->head.size,list->next->head.size, list->next->head.size",
+		 "size=+8(%sp):s32 list_next_head_size=+8(%sp):s32 size_3=+8(%sp):s32", NULL},
 		{&entry, "$comm,$stack2,five=\\5:s8", "comm=$comm stack2=$stack2 five=\\5:s8",
 		 NULL},
 		{&entry, "a=@0x1000:u32[4]", "a=@0x1000:u32[4]", NULL},
