@@ -411,3 +411,24 @@ same_samples() {
 	same_samples
 	grep -q ' main+0x.*/grows)' have
 }
+
+# Prints the size of the rings of a process's samples, in KiB.
+ring_kib() { # PID
+	awk '/^[0-9a-f]+-/ { ring = /perf_event/ } ring && /^Size:/ { sum += $2 } END { print sum + 0 }' "/proc/$1/smaps"
+}
+
+@test "-b sets the size of the rings of samples, of all CPUs together" {
+	local pump size cpus
+	cpus=$(getconf _NPROCESSORS_ONLN)
+	for size in 1 4; do
+		waymark record -q -o "b$size" -F 50 -e cpu-clock -b "$((size * cpus))M" -- sleep 600 3>&- &
+		pid=$!
+		pump=$(pump_of "$pid")
+		# Besides its samples each ring has one page.
+		until_true eval '[ "$(ring_kib "$pump")" -ge $((size * cpus * 1024)) ]'
+		[ "$(ring_kib "$pump")" -lt $((size * cpus * 1024 + cpus * 128)) ]
+		kill -TERM "$pid"
+		wait "$pid" || true
+		pid=
+	done
+}

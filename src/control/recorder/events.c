@@ -249,6 +249,8 @@ static int recorder_events_sample(struct wm_recorder_events *e, const struct wm_
 
 	if (!e->sampling)
 		got = wm_sampling_create(e->clock, e->cpus, e->nr_cpus, &e->sampling);
+	if (e->sampling)
+		wm_sampling_set_buffer(e->sampling, e->kernel_bytes);
 	set_rate(&how, def);
 	if (!got)
 		got = wm_sampling_add(e->sampling, def, filter, &how, e->everywhere, diag);

@@ -14,6 +14,8 @@
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
+/* Limit for each CPU's ring, unless the user chooses a size. */
+#define SAMPLES_RING_BYTES ((uint64_t)8 << 20)
 /* Size of each CPU's ring when only task records are needed. */
 #define TASKS_RING_BYTES ((uint64_t)512 << 10)
 
@@ -21,6 +23,7 @@ struct wm_sampling {
 	struct wm_arena arena;
 	struct wm_tracefs *tracefs; /* NULL: no tracepoint was added */
 	enum wm_clock_kind clock;
+	uint64_t buffer_bytes; /* 0: the default */
 	struct wm_sample_event *events;
 	struct wm_event_defs defs; /* copies of the definitions, with their strings */
 	uint32_t nr_events;
@@ -54,6 +57,11 @@ int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus
 	}
 	*ret = s;
 	return 0;
+}
+
+void wm_sampling_set_buffer(struct wm_sampling *s, uint64_t bytes)
+{
+	s->buffer_bytes = bytes;
 }
 
 void wm_sampling_set_clock(struct wm_sampling *s, enum wm_clock_kind clock)
@@ -193,6 +201,18 @@ int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 	return wm_sample_source_create(w, clock, s->events, s->nr_events, ret, diag);
 }
 
+/* The size of all rings together. */
+static uint64_t sampling_buffer_bytes(const struct wm_sampling *s)
+{
+	uint64_t machine = wm_instance_buffer_default(), most = SAMPLES_RING_BYTES * s->nr_cpus;
+
+	if (!s->nr_events)
+		return TASKS_RING_BYTES * s->nr_cpus;
+	if (s->buffer_bytes)
+		return s->buffer_bytes;
+	return machine < most ? machine : most;
+}
+
 static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_whom *whom,
 			struct wm_sampler **ret, struct wm_diag *diag)
 {
@@ -208,8 +228,7 @@ static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_wh
 	    .alone = whom->alone,
 	    .switches = wm_sample_has_switches(s->events, s->nr_events),
 	    .on_exec = whom->on_exec,
-	    .buffer_bytes =
-		s->nr_events ? wm_instance_buffer_default() : TASKS_RING_BYTES * s->nr_cpus,
+	    .buffer_bytes = sampling_buffer_bytes(s),
 	};
 	int err;
 

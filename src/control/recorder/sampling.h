@@ -22,6 +22,9 @@ void wm_sampling_destroy(struct wm_sampling *s); /* accepts NULL */
 /* Changes the clock for the samples' times; call it before the pump is forked. */
 void wm_sampling_set_clock(struct wm_sampling *s, enum wm_clock_kind clock);
 
+/* Sets the size of the rings of all CPUs together; 0: the default. Task records need less. */
+void wm_sampling_set_buffer(struct wm_sampling *s, uint64_t bytes);
+
 /* How an event is sampled: either `period` or `frequency` is set, and the other is 0. */
 struct wm_sampling_how {
 	uint64_t period, frequency;

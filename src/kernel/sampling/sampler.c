@@ -16,8 +16,8 @@
 #include "base/table.h"
 #include "kernel/perf_event.h"
 
-#define RING_MAX ((size_t)8 << 20)
-#define WAKE_AT  4 /* wakes the reader when 1/WAKE_AT of a ring is full */
+#define RING_MAX ((size_t)1 << 30) /* for each CPU */
+#define WAKE_AT  4                 /* wakes the reader when 1/WAKE_AT of a ring is full */
 
 struct place {
 	int cpu, fd; /* `fd` is -1 if no thread has an event on this CPU */
