@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.c - see annotate.h. A profile counts the samples of each event at
- * each address; for each event, the function with the requested name that has
- * most of them is read and disassembled.
+ * annotate.c - see annotate.h. A profile counts the samples of each event at each address. For each
+ * event, of the functions with the requested name, the one with the most samples is read and
+ * disassembled.
  */
 #include "analysis/annotate.h"
 

@@ -45,7 +45,7 @@ struct wm_apart_kind {
 	struct wm_table table; /* of rows; invalid after wm_apart_sort() */
 };
 
-/* Values of wm_analysis_apart; `fields` is like "comm,count". */
+/* Values of wm_analysis_apart; `fields` is a comma-separated list such as "comm,count". */
 struct wm_apart_values {
 	const char *fields;
 	bool totals; /* `fields` may be empty: one row per event type */

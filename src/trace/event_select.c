@@ -309,7 +309,7 @@ void wm_select_spare(struct wm_select *s, uint32_t trace, uint32_t parts)
 		s->wants[trace].no_parts |= parts;
 }
 
-/* --- the end ---------------------------------------------------------------------------------- */
+/* --- release ---------------------------------------------------------------------------------- */
 
 static void unbind_trace(struct wm_select_trace *t)
 {

@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "view/writer.h"
 
-/* The texts of the view: name, suffixes "x|y" (NULL: none), format. */
+/* The text formats of the view: name, suffixes "x|y" (NULL: none), format. */
 #define WM_CONVERT_TEXTS(TEXT)                                                                     \
 	TEXT("jsonl", ".jsonl|.ndjson", WM_VIEW_JSONL)                                             \
 	TEXT("json", NULL, WM_VIEW_JSON)                                                           \

@@ -4,8 +4,8 @@
  *
  *   stat.c         options
  *   plan.c         options -> plan; control/counting_choice.h decides what is counted, and how
- *   run.c          plan -> runs of counting, and the exit status
- *   show_by.c      tables of --by
+ *   run.c          plan -> counting runs, and the exit status
+ *   show_by.c      prints the tables of --by
  *   stream.c       --by and plain counts, computed from a stream of the events;
  *                  stream_show.c prints them
  *   rows.c         counters -> rows of view/count_table.h

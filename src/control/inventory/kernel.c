@@ -76,7 +76,7 @@ int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *
 	return wm_event_space_each(&k->space, inventory_kernel_add_item, &all);
 }
 
-/* ---- USDT of files ------------------------------------------------------------------ */
+/* ---- USDT probes in files ------------------------------------------------------------- */
 
 /*
  * Adds a file's probes. Probes with the same name are adjacent: the second and later ones are

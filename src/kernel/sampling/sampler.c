@@ -294,7 +294,7 @@ int wm_sampler_start(struct wm_sampler *s)
 
 void wm_sampler_stop(struct wm_sampler *s)
 {
-	/* Disables samples first, because they need the mappings. */
+	/* In reverse order: an event is disabled before the one whose mapping it uses. */
 	for (size_t i = s->nr_fds; i > 0; i--)
 		(void)wm_perf_disable(s->fds[i - 1].fd, false);
 }

@@ -25,8 +25,8 @@ bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m)
 }
 
 /*
- * Returns whether this is the stream of task events: the only one whose packets have one CPU and
- * whose events have no context.
+ * Returns whether this is the stream of task events: the only one whose packets each belong to a
+ * single CPU and whose events have no context.
  */
 static bool is_of_tasks(const struct wm_ctf_stream *s)
 {

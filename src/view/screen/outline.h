@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outline.h - the rows of a table as lines that can be opened, closed, found
- * and filtered: the model of an interactive view, without drawing.
+ * outline.h - the rows of a table as lines that can be opened, closed, found and filtered: the
+ * model of an interactive view, without drawing.
  *
- * Lines are one array: moving is arithmetic, opening inserts the child lines
- * after a line, closing removes them. The children of a row may be created only
- * when it is opened (wm_analysis.expand).
+ * The lines are kept in one array: moving is arithmetic, opening a line inserts its children after
+ * it, closing it removes them. The children of a row may be created only when it is opened
+ * (wm_analysis.expand).
  */
 #ifndef WM_VIEW_SCREEN_OUTLINE_H
 #define WM_VIEW_SCREEN_OUTLINE_H

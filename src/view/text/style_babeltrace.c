@@ -100,8 +100,8 @@ static const struct wm_item *babeltrace_string(struct wm_pen *p, const struct wm
 }
 
 /*
- * Writes a blob. CTF 1.8 has no blobs, but lists of numbers; CTF 2's are written as by babeltrace2
- * 2.1.
+ * Writes a blob. CTF 1.8 has no blobs, only lists of numbers; CTF 2 blobs are written the way
+ * babeltrace2 2.1 writes them.
  */
 static const struct wm_item *bare_bytes(struct wm_pen *p, const struct wm_shape *s,
 					const struct wm_item *i)
