@@ -46,7 +46,7 @@ read_perf() {
 # Replaces trace-cmd record, which refuses kernels without a function tracer: reads the pages of an
 # instance's rings, from which trace-cmd makes a trace.dat.
 read_tracedat_record() {
-	instance=/sys/kernel/tracing/instances/waymark-bench-$$
+	instance=/sys/kernel/tracing/instances/bench-waymark-$$
 	mkdir "$instance" 2>/dev/null || return 1
 	echo 80000 >"$instance/buffer_size_kb"
 	read_tracedat_events 1

@@ -36,7 +36,7 @@ static uint64_t doubt_ns(enum wm_clock_kind kind, uint64_t window)
 
 	if (kind == WM_CLOCK_MONOTONIC)
 		return window / 2 + 1;
-	/* measures the rate once, because it hardly changes */
+	/* a short measurement suffices for the rate: only the size of the window is converted */
 	ns = wm_clock_monotonic_raw_ns();
 	ticks = wm_clock_read(kind);
 	while (wm_clock_monotonic_raw_ns() - ns < 2000)
