@@ -56,18 +56,18 @@ struct waymark_field;   /* a field: a name and a kind */
 struct waymark_columns; /* the fields of many events, as arrays */
 
 /*
- * Sizes. Structures that a caller fills, and those that the library fills in a caller's memory, can
- * grow at their end in later versions. Their first member is `size`: the caller sets it to the
- * structure's sizeof before any call, by
+ * Sizes. Structures that a caller fills, and those that the library fills for a caller, can grow at
+ * their end in later versions. Their first member is `size`, which the caller sets to the
+ * structure's sizeof before any call:
  *
  *   struct waymark_info info = WAYMARK_INIT(info);
  *   struct waymark_options options = {.size = sizeof(options), .filter = "prev_prio < 100"};
  *
- * A program may be older than the library: members that it does not have count as 0 in options, and
- * are not written in results. It may be newer: members that the library does not have become 0 in
- * results; in options they must be 0, which every new member's default is. Otherwise the call fails
- * with -E2BIG. A size of 0, or one smaller than the first version's, fails with -EINVAL, and so
- * does one in the struct waymark_error itself, which then holds no sentence.
+ * A program may be older than the library: members that it does not know are taken as 0 in options,
+ * and are not written in results. It may be newer: members that the library does not know become 0
+ * in results, and must be 0 in options, which is the default of every new member; otherwise the
+ * call fails with -E2BIG. A size of 0, or one smaller than the first version's, fails with -EINVAL.
+ * This applies to struct waymark_error, too, which then gets no sentence.
  */
 #ifdef __cplusplus
 extern "C++" {

@@ -178,7 +178,10 @@ static bool profile_is_hidden(const struct wm_profile *p, const struct wm_sight 
 	return !wm_profile_listed(p->v->pids, pid);
 }
 
-/* Adds a weight to a bucket. Returns 0, or -ENOMEM also when the bucket is UINT32_MAX. */
+/*
+ * Adds a weight to a bucket. Returns 0, or -ENOMEM if the bucket is UINT32_MAX: there was no memory
+ * for it.
+ */
 static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t bucket,
 		      uint64_t weight)
 {

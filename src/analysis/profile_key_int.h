@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_key_int.h - the keys by which a profile can be split. A key converts an
- * event, or a frame of its call chain, to one or two comparable words, and such
- * words to text.
+ * profile_key_int.h - the keys by which a profile can be split. A key converts an event, or a frame
+ * of its call chain, to one or two comparable words, and such words to text.
  *
- *   comm pid tid cpu event keys that belong to the event dso sym srcline keys
- *   that belong to a frame of its call chain FIELD, EVENT.FIELD any field of the
- *   events
+ *   comm, pid, tid, cpu, event   keys of the event
+ *   dso, sym, srcline            keys of a frame of its call chain
+ *   FIELD, EVENT.FIELD           any field of the events
  *
- * The words above always mean these keys; a field with the same name must be
- * written as EVENT.FIELD.
+ * The lower-case names above always mean these keys; a field with the same name must be written as
+ * EVENT.FIELD.
  */
 #ifndef WM_ANALYSIS_PROFILE_KEY_INT_H
 #define WM_ANALYSIS_PROFILE_KEY_INT_H

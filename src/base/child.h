@@ -39,8 +39,8 @@ struct wm_child {
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
 /*
- * Like wm_child_hold(), with the given NULL-terminated environment instead of the caller's. The
- * child stores its time in `exec` (NULL: not needed).
+ * Like wm_child_hold(), but with the given NULL-terminated environment instead of the caller's. The
+ * child stores the time of its execve() in `exec` (NULL: not needed).
  */
 int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
 		       struct wm_child_exec *exec, struct wm_child *ret);

@@ -140,8 +140,8 @@ int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bo
 		    struct wm_fresh *ret);
 
 /*
- * Makes `f` a part; `data` points to the new bytes. The caller has reserved room. With `guest`, the
- * progress is not changed.
+ * Appends a part for `f` to `l`; `data` points to the new bytes. The caller has reserved room. If
+ * `guest` is set, the chunk's progress stays unchanged.
  */
 struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_t state,
 			       const struct wm_fresh *f, const void *data, bool guest,

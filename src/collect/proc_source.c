@@ -315,7 +315,7 @@ static void read_tasks(struct wm_proc_source *s, struct kind *k)
 			read_task(s, k, &s->processes.tasks[i]);
 }
 
-/* Counts the reading times before `now` that were missed, and sets the next one to after `now`. */
+/* Counts the reads before `now` that were missed, and schedules the next one after `now`. */
 static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 {
 	uint64_t missed = (now - k->next_ns) / k->every_ns;

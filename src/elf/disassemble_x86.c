@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble_x86.c - disassembles code of x86 by Zydis, which knows its newest
- * instructions, such as those of AVX-512 in libc's functions for strings.
+ * disassemble_x86.c - disassembles x86 code with Zydis, which knows the newest instructions, such
+ * as the AVX-512 ones in libc's string functions.
  */
 #include <Zydis/Zydis.h>
 #include <errno.h>

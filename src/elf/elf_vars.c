@@ -311,8 +311,8 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 }
 
 /*
- * The dimensions of an array, from number `first`: sets the number of elements below that
- * dimension. Returns the number of dimensions; 0: their sizes are not known.
+ * Counts an array's dimensions, and sets *ret_below to the product of the sizes of those after
+ * number `first`. Returns 0 when their sizes are not known.
  */
 static unsigned vars_dimensions(Dwarf_Die *array, unsigned first, uint64_t *ret_below)
 {

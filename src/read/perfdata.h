@@ -122,7 +122,7 @@ struct wm_pd_attr {
 	const struct wm_kformat *format; /* format of a tracepoint; NULL: unknown */
 	const struct wm_kprint *print;
 	struct wm_pd_flat flat;
-	/* The parts of a sample that are items, as indices of items.c's table. */
+	/* The parts of a sample that become items, as indices into the table in items.c. */
 	uint8_t nr_parts, parts[WM_PD_PARTS_MAX];
 };
 

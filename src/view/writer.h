@@ -121,8 +121,8 @@ struct wm_view;
 /* What the next line needs to know about the previous ones. */
 struct wm_view_past {
 	bool any;        /* there are previous lines */
-	bool has_time;   /* one of them had a time; the last such time is */
-	int64_t last_ns; /* with WM_VIEW_TIME_CYCLES: ticks */
+	bool has_time;   /* one of them had a time */
+	int64_t last_ns; /* the last such time; ticks with WM_VIEW_TIME_CYCLES */
 };
 
 struct wm_view_page {

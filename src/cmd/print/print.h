@@ -24,7 +24,7 @@ struct wm_print_values {
  */
 int wm_print_line_options(const struct wm_print_values *v, struct wm_view_options *ret);
 
-/* Parses the argument of -F to bits of enum wm_view_column. Returns an exit status likewise. */
+/* Parses the argument of -F into bits of enum wm_view_column. Returns an exit status, as above. */
 int wm_print_columns(const char *list, uint32_t *ret);
 
 /* Prints; returns an exit status, after a message if it failed. */

@@ -35,7 +35,7 @@ static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *
 	return text;
 }
 
-/* Returns the event's name, with ":u" when only the user mode is counted. */
+/* Returns the event's name, with ":u" appended when only user mode was counted. */
 static char *event_text(const struct wm_counters_event *e)
 {
 	char *text;
