@@ -3,10 +3,10 @@
  * abi.h - the binary contract between code compiled into a traced program (sites, packing, commit)
  * and the runtime that serves it.
  *
- * A program built today must run under a future runtime and the other way round, so every structure
- * here is versioned by WAYMARK_ABI, sized explicitly and checked by static assertions in
- * src/runtime/abi_check.c. No definition here may be changed in place: fields are added at the end,
- * bits are taken from the reserved ones.
+ * A program built today must run under a future runtime and vice versa, so every structure here is
+ * versioned by WAYMARK_ABI, sized explicitly and checked by static assertions in
+ * src/runtime/abi_check.c. No definition here may be changed in place: new fields go at the end,
+ * and new bits are taken from the reserved ones.
  *
  * The comment of each structure names its writers and readers. No libc, no atomics beyond the
  * compiler's, valid GNU C99 and C++11.
@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------ *
  * Description of an event: pointer-free, so that a tool can read it
- * from the ELF file, from a core, or from another process's memory.
+ * from the ELF file, a core dump, or from another process's memory.
  *
  *   struct waymark_desc | int64_t values[nr_values] | text[text_size]
  *
@@ -138,7 +138,10 @@ struct waymark_event_state {
 	 */
 	void *binding;
 	uint32_t enabled; /* flag of the load+test variant */
-	/* Number of times the event was disabled; used to detect spans that began before that. */
+	/*
+	 * Number of times the event was disabled; used to detect spans that began before it was
+	 * last disabled.
+	 */
 	uint32_t epoch;
 };
 
@@ -176,8 +179,8 @@ struct waymark_writer {
 	unsigned char *end;	      /* end of the chunk; pos == end == 0: no chunk */
 	unsigned char *base;	      /* the chunk's header, see chunk.committed */
 	/*
-	 * 64: the writer of the next level is after this one, and is current while this one is
-	 * busy; 0: the last level.
+	 * 64: the next level's writer follows this one and is current while this one is busy; 0:
+	 * this is the last level.
 	 */
 	intptr_t step;
 	uintptr_t sp;		      /* stack pointer of the emit in progress */
@@ -190,8 +193,9 @@ struct waymark_writer {
 #define WAYMARK_SCRATCH_BYTES 65536u
 
 /*
- * The first 8 bytes of a chunk header. One word, stored with release after the record is complete;
- * below `end` all records are complete. Offsets are from the chunk's base, in units of 8 bytes.
+ * The first 8 bytes of a chunk header. One word, stored with release semantics once the record is
+ * complete; all records below `end` are complete. Offsets are from the chunk's base, in units of 8
+ * bytes.
  *
  *   bits 0-19 end | bits 20-39 start of the last record | bits 40-63 count
  */

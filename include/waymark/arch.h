@@ -4,8 +4,8 @@
  * opening and committing a record, and calls that the compiler does not see.
  *
  * The runtime's memory is accessed only through the volatile asm below, without a "memory" clobber:
- * so the compiler neither hoists these loads into the traced program's hot path nor reloads the
- * program's variables after a site. Order is kept because volatile asm is not reordered against
+ * so that the compiler neither hoists these loads into the traced program's hot path nor reloads
+ * the program's variables after a site. Order is kept because volatile asm is not reordered against
  * volatile asm, and the machine keeps it (x86-64) or the releasing store imposes it (aarch64).
  *
  * Registers are used sparingly: while the fields are packed, only the writer and the position are
@@ -30,7 +30,7 @@
 #define WAYMARK_COLD_LABEL __attribute__((cold));
 #endif
 
-/* A memory input of asm: it reads an unknown number of bytes from p on. */
+/* A memory operand for asm that reads an unknown number of bytes starting at p. */
 #ifdef __clang__
 struct waymark_bytes {
 	char bytes[65536];
@@ -42,8 +42,8 @@ struct waymark_bytes {
 #endif
 
 /*
- * The type of a position in a chunk: a pointer to a type that no other code uses, so that the
- * compiler knows that writing to a chunk does not change a variable of the program.
+ * The type of a position in a chunk: a pointer to a type that no other code uses, so the compiler
+ * knows that writing to a chunk does not change the program's variables.
  */
 struct waymark_nobody;
 struct waymark_cell {
@@ -64,7 +64,7 @@ struct waymark_cell {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Weak: one per module, that of the first unit. Hidden: never that of another module. */
+/* Weak: one per module, defined by its first unit. Hidden: never another module's. */
 extern struct waymark_module waymark_module __attribute__((visibility("hidden")));
 #ifdef __cplusplus
 }
@@ -72,8 +72,8 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 
 /*
  * The asm moves the stack pointer, but the compiler's unwind tables do not record this. So an
- * unwinder (when a thread is cancelled here) must see the end of the stack, and not follow a value
- * that is not a return address.
+ * unwinder (when a thread is cancelled here) must see the end of the stack instead of following a
+ * value that is not a return address.
  */
 #ifdef __GCC_HAVE_DWARF2_CFI_ASM
 #define WAYMARK_UNWIND_ENDS_(ra) ".cfi_remember_state\n\t.cfi_undefined " #ra "\n\t"
@@ -137,8 +137,8 @@ WAYMARK_INLINE void waymark_putf64(unsigned char *p, double v)
 
 /*
  * Marks the current level as busy: the next level becomes current. Returns the writer. The stack
- * pointer is stored first. If a signal handler that interrupts here traces, the runtime recognises
- * by it that this emit is still in progress (wm_thread_take_back()).
+ * pointer is stored first. If a signal handler interrupts here and traces, the runtime can then
+ * tell that this emit is still in progress (wm_thread_take_back()).
  */
 WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 {
@@ -161,7 +161,7 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
  * word, with the position of the record; or returns false when the chunk has no room for `fixed`
  * bytes of fields. The header combines the time, which is also saved for the next record, and the
  * word. While the clock is read, the word is in the record and rdx in q, so that q and rax suffice.
- * If q still holds the word, that is an id and not a position.
+ * If q still holds the word, it is an id, not a position.
  */
 #define WAYMARK_OPEN_TEXT_ \
 	"movq %c[pos](%[w]), %%rax\n\t" \
@@ -449,7 +449,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 #define WAYMARK_CALL_ALIKE WAYMARK_CALL1
 #define WAYMARK_CALL_READS(ret, member, a, b, c) \
 	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "Q"(WAYMARK_BYTES(b)))
-/* The same for a string variable, which becomes `text` when it is NULL. */
+/* Like the macro above, for a string variable; NULL is replaced with `text`. */
 #define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
 	do { \
 		if (!(b)) \

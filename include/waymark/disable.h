@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * disable.h - the expansion of tracepoint.h's macros with -DWAYMARK_DISABLE: no code, no data, no
- * section, no constructor, no reference to the runtime, and no requirement on the machine. The
- * compiler still checks names, types, formats and field expressions, so that code that builds
- * without tracing builds with it. Arguments are never evaluated.
+ * section, no constructor, no reference to the runtime, and no machine requirements. The compiler
+ * still checks names, types, formats and field expressions, so that code that builds without
+ * tracing builds with it. Arguments are never evaluated.
  *
  * Functions that need the runtime return -ENOSYS, an id is 0, a guard is false. This file holds
  * only the inner half; the macros that a program uses are the same as with tracing.

@@ -31,8 +31,8 @@ extern "C" {
 
 /*
  * Functions for fields of variable size. `after` is the number of bytes that later fixed fields
- * need; a field fits only if they do, too. Each function returns the new position, or 0: then the
- * record is tried again in a new chunk.
+ * need; a field fits only if they do, too. Each function returns the new position, or 0, in which
+ * case the record is retried in a new chunk.
  */
 
 /* Packs a string with its NUL; NULL is recorded as "(null)". */
@@ -79,8 +79,8 @@ WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
 }
 
 /*
- * Makes the compiler store the data to which a pointer refers, because it does not see that
- * callbacks read the data.
+ * Forces the compiler to store the data that a pointer refers to: it cannot see that callbacks read
+ * it.
  */
 WAYMARK_INLINE void waymark_show(uint64_t pointer)
 {
@@ -92,7 +92,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
  * Emits one record: the direct case and, out of line, the complex case.
  *
  *   event       the event's state, an lvalue
- *   dispatcher  gets the slots from the runtime when callbacks are connected
+ *   dispatcher  receives the slots from the runtime when callbacks are connected
  *   flags       WAYMARK_DESC_...
  *   fixed       size of all fixed fields; a variable field reserves a little more
  *               than the fields after it need, never less
@@ -184,7 +184,7 @@ waymark_module_constructor(void)
 		return;
 	waymark_module.sites = __start_waymark_sites;
 	waymark_module.sites_end = __stop_waymark_sites;
-	(void)waymark_module_register(&waymark_module); /* if it fails, the module stays dormant */
+	(void)waymark_module_register(&waymark_module); /* on failure, the module stays dormant */
 }
 
 __attribute__((destructor(101), unused, no_instrument_function)) static void

@@ -2,8 +2,8 @@
 /*
  * list.h - lists the events that can be traced on this machine: the kernel's (tracepoints, system
  * calls, counters), those of marked programs, libraries and running processes, their USDT probes,
- * and the events that a name of waymark-events(7) matches. Listing starts, stops and changes
- * nothing. Link libwaymark:
+ * and the events that match a name (waymark-events(7)). Listing starts, stops and changes nothing.
+ * Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
  *   struct waymark_list_options sched = {.size = sizeof(sched), .events = "sched:*"};
@@ -17,13 +17,13 @@
  *           puts(event.name);
  *   waymark_list_close(list);
  *
- * Errors are as in <waymark/read.h>: a negative errno number, and a sentence in struct
- * waymark_error. -ENOENT: no event has the name, and the sentence suggests the nearest names;
- * -EINVAL: malformed options; -EACCES: the events may exist, but cannot be read, and the sentence
- * has the hint. Sizes are as in <waymark/read.h>, too: structures begin with their size.
+ * Errors are as in <waymark/read.h>: a negative errno number, and a message in struct
+ * waymark_error. -ENOENT: no event has the name, and the message suggests the closest names;
+ * -EINVAL: malformed options; -EACCES: the events may exist, but cannot be read, and the message
+ * has a hint. Sizes are as in <waymark/read.h>, too: structures begin with their size.
  *
- * Ownership. The caller closes a list; all strings and pointers obtained from it live as long as
- * the list. Threads. A list belongs to one thread at a time; different lists are independent. No
+ * Ownership. The caller closes a list; all strings and pointers obtained from it remain valid until
+ * then. Threads. A list belongs to one thread at a time; different lists are independent. No
  * function here prints, exits, changes signals or starts processes. Programs are looked up in
  * $PATH.
  */
@@ -42,7 +42,7 @@ struct waymark_list; /* a list of events */
 #define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
 #define WAYMARK_LIST_PLACES    4u /* also find the places that mark an event; slower */
 
-/* With all members except the size 0: all events of the kernel and of running processes. */
+/* If all members except the size are 0: all events of the kernel and of running processes. */
 struct waymark_list_options {
 	size_t size;
 	/* A name with *, ? and [...], such as "sched:*" or "usdt:BIN:*:*"; NULL: all. */
@@ -50,7 +50,7 @@ struct waymark_list_options {
 	const char *const *files; /* programs and libraries whose events and USDT probes to list */
 	uint32_t nr_files;
 	const int32_t *pids; /* running processes. With files or pids, the kernel's events */
-	uint32_t nr_pids;    /* and those of other processes are listed only by flags */
+	uint32_t nr_pids;    /* and those of other processes are listed only by request (flags) */
 	uint32_t flags;
 };
 
@@ -74,7 +74,7 @@ struct waymark_listed {
 	const char *unit;
 	double scale;          /* value of one count in that unit; 1 by default */
 	const char *level;     /* for programs' events: "info" or another level; else NULL */
-	const char *file;      /* the program or library that has it; NULL: a kernel event */
+	const char *file;      /* the program or library that contains it; NULL: a kernel event */
 	const char *source;    /* source file of the declaration; NULL: not known */
 	/* Command of the processes that have it; NULL: no process was searched. */
 	const char *command;
@@ -84,7 +84,7 @@ struct waymark_listed {
 	uint32_t nr_on;        /* number of these processes in which it is being recorded now */
 };
 
-/* Returns event number i, counted from 0. 0, or -ERANGE after the last. */
+/* Gets event number i, counted from 0. Returns 0, or -ERANGE past the last one. */
 int waymark_listed(struct waymark_list *list, uint32_t i, struct waymark_listed *ret);
 uint32_t waymark_list_count(const struct waymark_list *list);
 
@@ -104,18 +104,20 @@ struct waymark_listed_field {
 	uint32_t reserved;      /* 0 */
 };
 
-/* Returns field k of event i. 0, -ERANGE after the last, or -ENOMEM. */
+/* Gets field k of event i. Returns 0, -ERANGE past the last one, or -ENOMEM. */
 int waymark_listed_field(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_field *ret);
 
-/* Value and name of an enumeration's label; NULL: no label has this number. */
+/*
+ * Returns the name of an enumeration's label and stores its value; NULL: no label has this number.
+ */
 const char *waymark_listed_label(struct waymark_list *list, uint32_t i, uint32_t k, uint32_t label,
 				 int64_t *ret_value);
 
 struct waymark_listed_place {
 	size_t size;
 	uint64_t address;     /* address in the file's symbol table; 0: not known */
-	uint64_t offset;      /* of USDT probes and functions: offset in the file; 0: not known */
+	uint64_t offset;      /* for USDT probes and functions: offset in the file; 0: not known */
 	const char *function; /* name of the function; NULL: not known */
 	const char *source;   /* name of the source file; NULL: not known */
 	uint32_t line;
@@ -125,8 +127,8 @@ struct waymark_listed_place {
 };
 
 /*
- * Returns place k of event i (needs WAYMARK_LIST_PLACES, except for probes). 0, or -ERANGE after
- * the last.
+ * Gets place k of event i (needs WAYMARK_LIST_PLACES, except for probes). Returns 0, or -ERANGE
+ * past the last one.
  */
 int waymark_listed_place(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_place *ret);
@@ -136,12 +138,12 @@ struct waymark_family {
 	size_t size;
 	const char *name;
 	const char *what;    /* short description */
-	const char *missing; /* the reason why it cannot be used here, and the hint; NULL: it can */
+	const char *missing; /* why it cannot be used here, and a hint; NULL: it can */
 	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: events can be placed anywhere */
 	uint32_t reserved;   /* 0 */
 };
 
-/* Returns family number i, counted from 0. 0, or -ERANGE after the last. */
+/* Gets family number i, counted from 0. Returns 0, or -ERANGE past the last one. */
 int waymark_family(struct waymark_list *list, uint32_t i, struct waymark_family *ret);
 
 #ifdef __cplusplus

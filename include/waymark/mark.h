@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h - markers: a place marked in one line, described by a printf format.
+ * mark.h - markers: places marked in one line and described by a printf format.
  *
  *   trace_mark(query_done, "rows %d sql %s", rows, sql);
  *
@@ -24,7 +24,7 @@
  * the program or library. Markers with the same name and format are one event, in all units and
  * modules.
  *
- * trace_mark_level(DEBUG, name, "format", ...) sets another level than INFO.
+ * trace_mark_level(DEBUG, name, "format", ...) sets a level other than INFO.
  *
  * Callbacks are connected at run time, by name and format:
  *
@@ -37,9 +37,9 @@
  *   waymark_mark_unregister("query_done", "rows %d sql %s", rows, NULL);
  *   waymark_synchronize();        from here on no thread runs it
  *
- * The callback runs in the thread that passes the marker, at that point, also inside its signal
- * handlers. It gets the values themselves (strings are the program's own, not copies) with their
- * types, so it need not trust the format. It may contain marks itself.
+ * The callback runs in the thread that passes the marker, at that point, including inside its
+ * signal handlers. It receives the values themselves (strings are the program's own, not copies)
+ * with their types, so it need not trust the format. It may itself contain marks.
  *
  * A marker may be attached to a typed event: see WAYMARK_MARK_ON_EVENT below.
  */
@@ -62,7 +62,7 @@
  * Callbacks
  * ------------------------------------------------------------------ */
 
-/* One argument of a marker, as a callback gets it. */
+/* One argument of a marker, as passed to a callback. */
 struct waymark_mark_arg {
 	/* 'i': signed, 'u': unsigned, 'f': double, 's': string, 'p': other pointer. */
 	char letter;
@@ -82,10 +82,10 @@ typedef void (*waymark_mark_callback)(void *private_data, const char *format,
 
 /*
  * Connects `callback` to every marker named `name` with the format `format`, in this and in other
- * modules, loaded already or later.
+ * modules, already loaded or loaded later.
  *
  * name      "provider:name", or only the name: then the provider is the one that trace_mark()
- *           uses in the unit that registers
+ *           uses in the registering unit
  * returns   0; -EPERM: markers of that name exist and none has this format, or another callback
  *           has been registered for that name with another format; -EINVAL; -ENOMEM, also when 32
  *           callbacks are already connected; -ENOSYS: no runtime
@@ -177,7 +177,7 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 
 /*
  * The types that an argument may have after promotion, in one table: name, C type, letter, size in
- * the program, size in a record, the value v as the 64 bits that a callback gets, the statement
+ * the program, size in a record, the value v as the 64 bits that a callback receives, the statement
  * that stores v at q.
  */
 #define WAYMARK_ARG_TYPES_(type) \

@@ -9,7 +9,7 @@
  *   WAYMARK_PLACE_ON_(id)      the site: an expression, true when it is enabled
  *   WAYMARK_PLACE_LIST_(id)    an entry in the table without a site
  *
- * Implementation, and the reasons:
+ * Implementations, with reasons:
  *   C, gcc        block-scope statics, asm goto in the block.
  *   C, clang      the asm goto is in a separate function that is always inlined: clang before 17
  *                 refuses several asm gotos in a function with cleanups. "i" operands from

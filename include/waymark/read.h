@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.h - reads the traces of any tracer: CTF 1.8 and 2 (LTTng, waymark, barectf...), perf.data,
+ * read.h - reads traces from any tracer: CTF 1.8 and 2 (LTTng, waymark, barectf...), perf.data,
  * trace.dat; one or several, merged by timestamp. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
@@ -17,13 +17,13 @@
  *   waymark_close(trace);
  *
  * Errors. Functions that return int or int64_t return a negative errno number when they fail; a
- * struct waymark_error, if passed, gets a sentence: what failed, why, and where in which file.
+ * struct waymark_error, if passed, receives a message: what failed, why, and where in which file.
  * Damage in a trace is not an error: everything readable is read, and waymark_fault() lists the
  * rest.
  *
- * Ownership. The caller closes the results of open and read: readers and columns before their
- * trace. Every other pointer belongs to the object it was obtained from, and lives as long, except
- * events: they live until the next call with their reader.
+ * Ownership. The caller closes what open and read return: readers and columns before their trace.
+ * Every other pointer belongs to the object it was obtained from and is valid as long as that
+ * object, except that an event is valid only until the next call with its reader.
  *
  * Threads. A trace may be used by any number of threads at a time. A reader and the objects made
  * from it belong to one thread at a time; different readers are independent. No function here
@@ -32,7 +32,7 @@
  * Memory. Reading an event allocates nothing; the memory of a reader does not grow with the trace.
  *
  * Times are nanoseconds since 1970, UTC, or since the clock's own origin (waymark_info.is_epoch).
- * Everything read from a file is checked; an event's text is unchanged from the traced program and
+ * Everything read from a file is checked; text in an event is unchanged from the traced program and
  * may contain any bytes.
  */
 #ifndef WAYMARK_READ_H
@@ -63,11 +63,11 @@ struct waymark_columns; /* the fields of many events, as arrays */
  *   struct waymark_info info = WAYMARK_INIT(info);
  *   struct waymark_options options = {.size = sizeof(options), .filter = "prev_prio < 100"};
  *
- * A program may be older than the library: members that it does not know are taken as 0 in options,
- * and are not written in results. It may be newer: members that the library does not know become 0
- * in results, and must be 0 in options, which is the default of every new member; otherwise the
- * call fails with -E2BIG. A size of 0, or one smaller than the first version's, fails with -EINVAL.
- * This applies to struct waymark_error, too, which then gets no sentence.
+ * A program may be older than the library: members that it does not have are treated as 0 in
+ * options, and are not written in results. It may be newer: members that the library does not have
+ * become 0 in results; in options they must be 0, the default of every new member. Otherwise the
+ * call fails with -E2BIG. A size of 0, or one smaller than the first version's, fails with -EINVAL;
+ * so does a wrong size in struct waymark_error itself, which then holds no message.
  */
 #ifdef __cplusplus
 extern "C++" {
@@ -88,9 +88,9 @@ template <class T> inline T waymark_sized_()
 struct waymark_error {
 	size_t size;
 	int code;        /* positive errno; 0: no error */
-	/* column, from 1, in a string that the caller passed (a filter, a name); 0: none. */
+	/* 1-based column in a string that the caller passed (a filter, a name); 0: none. */
 	uint32_t column;
-	char text[512];  /* a sentence without a newline */
+	char text[512];  /* a message without a newline */
 };
 
 /* --- values ----------------------------------------------------------------------------- */
@@ -157,13 +157,13 @@ uint32_t waymark_field_base(const struct waymark_field *field); /* preferred bas
 
 /*
  * The members of a structure, or the options of a choice; for a list or an optional, its element,
- * as number 0. Other kinds have none inside. NULL: there is no number i.
+ * as number 0. Other kinds contain nothing. NULL: there is no number i.
  */
 uint32_t waymark_field_nr_inside(const struct waymark_field *field);
 const struct waymark_field *waymark_field_inside(const struct waymark_field *field, uint32_t i);
 
 /*
- * The name of an enumeration's value; NULL when the value has no name or is not an enumeration's.
+ * The label of an enumeration value; NULL when it has none or the field is not an enumeration.
  */
 const char *waymark_value_label(const struct waymark_value *value);
 
@@ -175,7 +175,9 @@ int waymark_field_is_enum(const struct waymark_field *field);
 /* Opens one file or folder. Returns 0 or -errno; the caller closes *ret. */
 int waymark_open(const char *path, struct waymark_trace **ret, struct waymark_error *error);
 
-/* Opens several traces, at least one, merged by their clocks. Returns as waymark_open(). */
+/*
+ * Opens several traces, at least one, merged by their clocks. Returns the same as waymark_open().
+ */
 int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct waymark_trace **ret,
 		     struct waymark_error *error);
 
@@ -189,7 +191,7 @@ struct waymark_info {
 	const char *path;
 	const char *format;       /* "ctf", "perf.data" or "trace.dat" */
 	const char *version;      /* version of the format */
-	/* If begin > end, the times are known only after all events were read. */
+	/* If begin > end, the times are known only after all events have been read. */
 	int64_t begin_ns, end_ns;
 	uint64_t nr_packets;
 	int is_epoch;      /* whether times count from 1970 */
@@ -198,7 +200,7 @@ struct waymark_info {
 
 struct waymark_stream {
 	size_t size;
-	const char *file; /* path below that of the trace; "" when the trace is a file itself */
+	const char *file; /* path below the trace's; "" when the trace is itself a file */
 	uint64_t class_id, instance;
 	uint32_t trace; /* number of the trace, for waymark_info() */
 	int32_t cpu;    /* the CPU of all its events; -1: none, or several */
@@ -226,13 +228,13 @@ uint32_t waymark_nr_traces(const struct waymark_trace *trace);
 uint32_t waymark_nr_streams(const struct waymark_trace *trace);
 uint32_t waymark_nr_types(const struct waymark_trace *trace);
 uint32_t waymark_nr_losses(const struct waymark_trace *trace);
-/* Numbers found so far. A warning is a violation of the format that costs no data. */
+/* Numbers found so far. A warning is a format violation that loses no data. */
 uint32_t waymark_nr_faults(const struct waymark_trace *trace);
 uint32_t waymark_nr_warnings(const struct waymark_trace *trace);
 
 /*
- * Return item number i, counted from 0. The result is 0, -ERANGE after the last item, or -EINVAL or
- * -E2BIG for a wrong size.
+ * Get item number i, counted from 0. Return 0, -ERANGE past the last item, or -EINVAL or -E2BIG for
+ * a wrong size.
  */
 int waymark_info(const struct waymark_trace *trace, uint32_t i, struct waymark_info *ret);
 int waymark_stream(const struct waymark_trace *trace, uint32_t i, struct waymark_stream *ret);
@@ -251,7 +253,7 @@ const char *waymark_word(const struct waymark_trace *trace, uint32_t i, const ch
  * type.
  */
 const struct waymark_type *waymark_type(const struct waymark_trace *trace, uint32_t i);
-/* The type's number i for waymark_type(). */
+/* The type's number, as passed to waymark_type(). */
 uint32_t waymark_type_number(const struct waymark_type *type);
 const char *waymark_type_name(const struct waymark_type *type); /* "provider:name" */
 /* Level as the tracer defines it; -1: none. */
@@ -278,13 +280,13 @@ enum waymark_role waymark_type_role(const struct waymark_type *type, enum waymar
 #define WAYMARK_READ_META      1u /* also read events about the recording */
 /* Read packet by packet: faster, for callers that do not need time order. */
 #define WAYMARK_READ_UNORDERED 2u
-/* Merge clocks that count from unrelated origins, as if they had one. */
+/* Merge clocks that count from unrelated origins, as if these were the same. */
 #define WAYMARK_READ_CORRELATE 4u
 
 /* If all members except the size are 0: all events, in time order. */
 struct waymark_options {
 	size_t size;
-	/* Globs of event names, as for `waymark print -e`; none: all events. */
+	/* Globs for event names, as for `waymark print -e`; none: all events. */
 	const char *const *events;
 	uint32_t nr_events;
 	const char *filter;        /* filter as for `waymark print --filter`; NULL: none */
@@ -315,14 +317,14 @@ int waymark_read(struct waymark_trace *trace, const struct waymark_options *opti
 void waymark_reader_close(struct waymark_reader *reader);
 
 /*
- * Returns 1 and the next event, 0 at the end, or -errno: then every call returns this error until
+ * Returns 1 and the next event, 0 at the end, or -errno, which is then returned by every call until
  * waymark_seek(). The event is valid until the next call with this reader.
  */
 int waymark_next(struct waymark_reader *reader, const struct waymark_event **ret);
 
 /*
- * For unordered readers: returns all events of a part of one packet at once. The result is their
- * number, 0 at the end, or -errno; -EINVAL for an ordered reader.
+ * For unordered readers: gets all events of part of a packet at once. Returns their number, 0 at
+ * the end, or -errno; -EINVAL for an ordered reader.
  */
 int64_t waymark_next_batch(struct waymark_reader *reader, const struct waymark_event **ret);
 
@@ -339,8 +341,8 @@ int waymark_seek(struct waymark_reader *reader, int64_t time_ns);
 const struct waymark_value *waymark_get(const struct waymark_event *event, const char *field);
 
 /*
- * The name of the event's thread or process at that time, in bytes; "": unknown. Valid until the
- * next call.
+ * The name of the event's thread or process at that time, as raw bytes; "": unknown. Valid until
+ * the next call.
  */
 const char *waymark_comm(struct waymark_reader *reader, const struct waymark_event *event,
 			 uint32_t *ret_bytes);
@@ -348,7 +350,7 @@ const char *waymark_comm(struct waymark_reader *reader, const struct waymark_eve
 /* --- columns ---------------------------------------------------------------------------------- */
 
 enum waymark_column_kind {
-	WAYMARK_COLUMN_AUTO,   /* the kind of the field, in the types that have it */
+	WAYMARK_COLUMN_AUTO,   /* the field's kind in the types that have it */
 	WAYMARK_COLUMN_INT64,  /* int64_t; floats are truncated, and larger numbers are not valid */
 	WAYMARK_COLUMN_UINT64, /* uint64_t; negative numbers are not valid */
 	WAYMARK_COLUMN_DOUBLE, /* double */
@@ -375,7 +377,7 @@ void waymark_columns_close(struct waymark_columns *columns);
  */
 int64_t waymark_columns_fill(struct waymark_columns *columns);
 
-/* The kind of column i, counted from 0; AUTO: the result has fewer columns. */
+/* The kind of column i, counted from 0; AUTO: there is no such column. */
 enum waymark_column_kind waymark_column_kind(const struct waymark_columns *columns, uint32_t i);
 
 /*

@@ -18,17 +18,17 @@
  *           errx(1, "%s", error.text);
  *   waymark_record_close(recording);
  *
- * Then <waymark/read.h> reads the folder. Without a folder, this process gets the events while they
- * are recorded: see waymark_record_next().
+ * Then <waymark/read.h> reads the folder. Without a folder, this process receives the events while
+ * they are recorded: see waymark_record_next().
  *
- * Errors are as in <waymark/read.h>: a negative errno number, and in struct waymark_error a
- * sentence with the failure, the reason and the hint; `column` is the position in a wrong name or
- * filter. Sizes are as there, too: structures begin with their size. Facts that are not failures
+ * Errors are as in <waymark/read.h>: a negative errno number, and in struct waymark_error a message
+ * with the failure, the reason and a hint; `column` is the position in a wrong name or filter.
+ * Sizes are as in that header, too: structures begin with their size. Facts that are not failures
  * but should be reported ("sampled outside the kernel only") go to `say` in the options. No
  * function prints.
  *
  * Ownership. The caller closes recordings and counters; options, names and filters are copied.
- * Closing ends everything that still runs, except the command.
+ * Closing ends everything that is still running, except the command.
  *
  * Threads. A recording or set of counters belongs to one thread at a time; different ones are
  * independent. The functions change no signal's action or mask, set no variable, and cause no
@@ -38,8 +38,8 @@
  * trace; it closes all inherited descriptors and finishes the trace even if the caller is killed
  * with SIGKILL. This needs an allocator that works after fork(2) in multi-threaded programs, like
  * the C library's. Both processes are children: SIGCHLD arrives when they end, and a caller that
- * waits for any child takes the command's status, which is then unknown (-1). Counting forks only
- * to start a command. $PATH and $XDG_RUNTIME_DIR are read.
+ * waits for any child reaps the command, whose status is then unknown (-1). Counting forks only to
+ * start a command. $PATH and $XDG_RUNTIME_DIR are read.
  */
 #ifndef WAYMARK_RECORD_H
 #define WAYMARK_RECORD_H
@@ -66,13 +66,13 @@ enum waymark_mode {
 /*
  * The processes to record: the command and its children; or running processes or single threads; or
  * every process, now or later. In the last two cases a command is not recorded but determines the
- * duration. What is 0 selects the default.
+ * duration. A member that is 0 selects the default.
  */
 struct waymark_record_options {
 	size_t size;
 	const char *folder;         /* folder to create; NULL: see waymark_record_next() */
 	const char *const *command; /* NULL-terminated, looked up in $PATH; NULL: no command */
-	const int32_t *pids;        /* of processes */
+	const int32_t *pids;        /* processes to record */
 	uint32_t nr_pids;
 	const int32_t *tids; /* threads to record; not together with pids */
 	uint32_t nr_tids;
@@ -88,7 +88,7 @@ struct waymark_record_options {
 	/* Helpers to preload into the command, such as "malloc,pthread,func"; "none": none. */
 	const char *preload;
 	uint32_t ctf;          /* format of the trace: 1 is CTF 1.8, 2 is CTF 2; 0: the same as 1 */
-	/* Is called only during calls of these functions. */
+	/* Called only from within these functions. */
 	void (*say)(const char *sentence, void *data);
 	void *data;
 };
@@ -122,18 +122,18 @@ struct waymark_record_how {
 	uint64_t period;
 	enum waymark_chain chain; /* record the call chain with samples */
 	uint32_t stack_bytes;     /* for CHAIN_STACK: a multiple of 8; 0: 8192 */
-	uint64_t every_ns;        /* interval for reading counters of /proc; 0: one second */
+	uint64_t every_ns;        /* interval for reading /proc counters; 0: one second */
 };
 
 /*
- * Adds the events that a name of waymark-events(7) selects; it may contain *, ? and [...]. Without
- * any call, all events of programs are recorded. `how` may be NULL. Returns 0; -ENOENT: no event
- * has the name, and the sentence suggests the nearest names; -EINVAL; -EACCES: the sentence has the
+ * Adds the events that a name (waymark-events(7)) selects; it may contain *, ? and [...]. Without
+ * any such call, all program events are recorded. `how` may be NULL. Returns 0; -ENOENT: no event
+ * has the name, and the message suggests the closest names; -EINVAL; -EACCES: the message has a
  * hint; -EOPNOTSUPP: not supported by this kernel.
  *
  * While the recording runs: the last call determines how the matching events are recorded; other
- * events stay unchanged. Events of programs, tracepoints, system calls and probes can be changed
- * then, but not sampled events, nor counters of /proc: -EOPNOTSUPP.
+ * events stay unchanged. Program events, tracepoints, system calls and probes can then be changed;
+ * sampled events and /proc counters cannot: -EOPNOTSUPP.
  */
 int waymark_record_event(struct waymark_recording *recording, const char *name,
 			 const struct waymark_record_how *how, struct waymark_error *error);
@@ -146,12 +146,12 @@ int waymark_record_exclude(struct waymark_recording *recording, const char *name
 			   struct waymark_error *error);
 
 /*
- * Other features of the kernel's tracing, to be used before the recording starts. A trigger
- * attaches an action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist,
- * snapshot, stacktrace...): histograms and snapshots are stored in the folder `kernel` of the
- * trace. A synthetic event is one that triggers write, "NAME TYPE FIELD; ...". Stacks are recorded
- * after each kernel event: the kernel's own, or the program's. All return 0 or -errno; -EBUSY when
- * the recording has started.
+ * Other kernel tracing features, to be used before the recording starts. A trigger attaches an
+ * action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist, snapshot,
+ * stacktrace...): histograms and snapshots are stored in the folder `kernel` of the trace. A
+ * synthetic event is one that triggers generate, "NAME TYPE FIELD; ...". Stacks are recorded after
+ * each kernel event: the kernel's own, or the program's. All return 0 or -errno; -EBUSY when the
+ * recording has started.
  */
 int waymark_record_trigger(struct waymark_recording *recording, const char *text,
 			   struct waymark_error *error);
@@ -169,8 +169,7 @@ int waymark_record_start(struct waymark_recording *recording, struct waymark_err
 /*
  * Waits until the command has ended, or all `pids` have, and the trace is complete. Returns 1, or 0
  * after that many milliseconds (-1: no limit). A recording continues without it; call it now and
- * then, so that processes that start later are attached to (everything, changes) and `say` is
- * called.
+ * then to attach to processes that start later (everything, changes) and to have `say` called.
  */
 int waymark_record_wait(struct waymark_recording *recording, int timeout_ms,
 			struct waymark_error *error);
@@ -204,7 +203,7 @@ struct waymark_totals {
 	uint32_t reserved;     /* 0 */
 };
 
-/* 0, or -EINVAL or -E2BIG for a wrong size. */
+/* Returns 0, or -EINVAL or -E2BIG for a wrong size. */
 int waymark_record_totals(const struct waymark_recording *recording, struct waymark_totals *ret);
 
 /*
@@ -216,9 +215,9 @@ int waymark_record_loss(const struct waymark_recording *recording, uint32_t i,
 /* --- reading while recording ----------------------------------------------------------------- */
 
 /*
- * For a recording without a folder: returns 1 and the next event, in time order; 0: the
- * recording is over and all events were returned; -EAGAIN: no event within that many milliseconds
- * (-1: no limit); -errno. The event, with its type and fields, lives until the next call.
+ * For a recording without a folder: returns 1 and the next event, in time order; 0: the recording
+ * is over and all events were returned; -EAGAIN: no event within that many milliseconds (-1: no
+ * limit); -errno. The event, with its type and fields, is valid until the next call.
  *
  * Events arrive in batches, about 20 per second, through memory of fixed size: if the caller is too
  * slow, events are lost, and counted, as in any recording.
@@ -227,8 +226,8 @@ int waymark_record_next(struct waymark_recording *recording, int timeout_ms,
 			const struct waymark_event **ret, struct waymark_error *error);
 
 /*
- * The name of the event's thread or process at that time, in bytes; "": unknown. Valid until the
- * next call.
+ * The name of the event's thread or process at that time, as raw bytes; "": unknown. Valid until
+ * the next call.
  */
 const char *waymark_record_comm(struct waymark_recording *recording,
 				const struct waymark_event *event, uint32_t *ret_bytes);
@@ -238,7 +237,7 @@ const char *waymark_record_comm(struct waymark_recording *recording,
 /* If all members except size and events are 0: counts this process, with all its threads. */
 struct waymark_count_options {
 	size_t size;
-	const char *const *events; /* names of waymark-events(7), with *, ? and [...] */
+	const char *const *events; /* names as in waymark-events(7), with *, ? and [...] */
 	uint32_t nr_events;
 	/* NULL-terminated: counts this command and its children, from its start. */
 	const char *const *command;
@@ -251,7 +250,7 @@ struct waymark_count_options {
 	const char *const *filters;
 	const int32_t *tids; /* or counts these threads; not together with pids */
 	uint32_t nr_tids;
-	/* Is called only during calls of these functions. */
+	/* Called only from within these functions. */
 	void (*say)(const char *sentence, void *data);
 	void *data;
 	/* Helpers to preload into the command, such as "malloc,pthread,func"; "none": none. */
@@ -263,8 +262,8 @@ struct waymark_count_options {
  * that does not exist. An event that cannot be counted does not stop the others.
  *
  * Programs count their own events and are served only within calls: a caller that counts such
- * events calls a wait or read function now and then, several times a second where many processes
- * start and end.
+ * events must call a wait or read function now and then, several times a second where many
+ * processes start and end.
  */
 int waymark_count(const struct waymark_count_options *options, struct waymark_counters **ret,
 		  struct waymark_error *error);
@@ -277,7 +276,7 @@ int waymark_count_read(struct waymark_counters *counters);
 
 /*
  * Waits until the command has ended. Returns 1 and its status as returned by waitpid(2) (-1:
- * unknown); 0 after that many milliseconds (-1: no limit); -ECHILD: there is no command.
+ * unknown); 0 after `timeout_ms` milliseconds (-1: no limit); -ECHILD: there is no command.
  */
 int waymark_count_wait(struct waymark_counters *counters, int timeout_ms, int *ret_status);
 
@@ -292,13 +291,13 @@ struct waymark_counter {
 	double scale;        /* value of one count in that unit */
 	/* Whether only user mode was counted, because counting in the kernel is not permitted. */
 	int is_user_only;
-	int err;             /* below 0: not counted; `why` has the reason and the hint */
+	int err;             /* below 0: not counted; `why` has the reason and a hint */
 	const char *why;
 };
 
 /*
- * Returns counter number i, counted from 0. The result is 0, or -ERANGE after the last. Counters of
- * programs' events come last: each event found by the last reading, then the events named without a
+ * Gets counter number i, counted from 0. Returns 0, or -ERANGE past the last one. Counters of
+ * program events come last: each event found by the last read, then the events named without a
  * wildcard that were not found, with value 0. Their times are 0.
  */
 int waymark_counter(const struct waymark_counters *counters, uint32_t i,
@@ -307,8 +306,8 @@ int waymark_counter(const struct waymark_counters *counters, uint32_t i,
 /*
  * Like waymark_counter(), for thread k (counted from 0) of the threads that existed at the start.
  * Unless `alone`, this includes the threads and children that it has created since, except for
- * programs' events, which are counted for that thread only. Returns -ERANGE after the last counter
- * or thread, and always for the whole machine.
+ * program events, which are counted for that thread only. Returns -ERANGE after the last counter or
+ * thread, and always for the whole machine.
  */
 int waymark_counter_thread(const struct waymark_counters *counters, uint32_t i, uint32_t k,
 			   int32_t *ret_tid, struct waymark_counter *ret);

@@ -12,8 +12,8 @@
  * Off by default: the values that a note describes must exist, so the arguments of a mark are
  * evaluated whether it is on or off (once), and kept in registers or memory at the nop. Strings and
  * structs are passed as pointers, floating point as its bits; at most the first 12 arguments are
- * described. A marker in a unit without WAYMARK_PROVIDER has the provider "waymark". Marks of
- * scopes and spans have no note, nor has a linked marker: its event has one.
+ * described. A marker in a unit without WAYMARK_PROVIDER has the provider "waymark". Scope and span
+ * marks have no note, and neither have linked markers: their events have one.
  *
  * The note: {4-byte name size, descriptor size, type 3} "stapsdt\0", then
  *   8-byte address of the nop, address of _.stapsdt.base (to compute how far prelink

@@ -25,9 +25,9 @@
  *    trace_span_current(), or the id of another begin. An id of 0 means "was
  *    off when it began"; then its end records nothing.
  *
- * 3. One record with start and duration, half the size of the other two; it takes
- *    about the time of a begin event and an end event (those are the fastest, a scope is the
- *    slowest), and is written when it ends. It is a typed event with its own
+ * 3. One record with start and duration, half the size of the other two, written when
+ *    the span ends. It takes about as long as a begin and an end event (those are the
+ *    fastest, a scope is the slowest). It is a typed event with its own
  *    declaration at file scope:
  *
  *        WAYMARK_SPAN(shop, checkout, WAYMARK_ARGS(int, items, const char *, who),
@@ -39,20 +39,20 @@
  *
  * Fields are those of WAYMARK_FIELDS: (kind, name, expression...). Expressions are not evaluated
  * while the span is off; when a buffer is full they may be evaluated twice, so they must have no
- * side effects. In 1 and 2 the name and the provider are as a marker's (mark.h). By convention a
- * field `status` of the end is the result: 0 for success, else an error number. The content of a
- * record is fixed in doc/format/span.md.
+ * side effects. In 1 and 2, name and provider are as for a marker (mark.h). By convention, a field
+ * `status` of the end event is the result: 0 for success, else an error number. doc/format/span.md
+ * specifies the contents of a record.
  *
  * Dormant, a scope is two instructions, one at each end; the other forms are one instruction for
  * each mark, and an id or start of 0.
  *
  * trace_span must be a declaration in a block, at most one per line. A scope that is left by
- * longjmp has no end record, and for a while may be taken for a parent; a coroutine that changes
+ * longjmp has no end record, and may be mistaken for a parent for a while; a coroutine that changes
  * threads should use begin and end.
  *
  * Callbacks: waymark_span_register(name, callback, private_data), similar to
- * waymark_mark_register(), gets each begin and end of 1 and 2. Those of WAYMARK_SPAN are typed
- * events': waymark_probe_register(provider, name, fn, private_data) with fn(private_data, uint64_t
+ * waymark_mark_register(), gets each begin and end of 1 and 2. WAYMARK_SPAN uses those of typed
+ * events: waymark_probe_register(provider, name, fn, private_data) with fn(private_data, uint64_t
  * begin, arguments...).
  */
 #ifndef WAYMARK_SPAN_H
@@ -140,8 +140,8 @@ WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 }
 
 /*
- * The begin and the end of a scope. While the begin is packed, its ids are requested again instead
- * of being kept in registers, because a leaf function has no free registers.
+ * The begin and the end of a scope. While the begin is packed, its ids are requested again rather
+ * than kept in registers, because a leaf function has none to spare.
  */
 #define WAYMARK_SPAN_TOP_ waymark_span_ask(WAYMARK_SPAN_CURRENT)
 #define WAYMARK_SPAN_BELOW_ waymark_span_ask(WAYMARK_SPAN_PARENT)

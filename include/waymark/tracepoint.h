@@ -261,7 +261,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	} while (0)
 #endif
 #ifdef WAYMARK_SDT
-/* The nop of the note, then the site, in a function so that arguments are evaluated once. */
+/* The note's nop, then the site, in a function so that arguments are evaluated once. */
 #define WAYMARK_PARAM_NAME_(i, type, name) name
 #define WAYMARK_LEADING_NAME_(i, type, name) , name
 #define WAYMARK_NAMES_(args) WAYMARK_NAMES__ args
@@ -313,9 +313,9 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 
 /*
  * Connects fn(private_data, arguments...) to every site of the event, in this and in other modules,
- * loaded already or later. Returns 0, -ENOMEM, -EPERM when the event has other arguments in another
- * module, or -ENOSYS without a runtime. Any thread may call it, but not from a probe or a signal
- * handler.
+ * already loaded or loaded later. Returns 0, -ENOMEM, -EPERM when the event has other arguments in
+ * another module, or -ENOSYS without a runtime. Any thread may call it, but not from a probe or a
+ * signal handler.
  */
 #define waymark_probe_register(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
