@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api.h - shared by the files that implement <waymark/read.h>: trace.c opens
- * traces and describes them, select.c binds globs and filters to the types of
- * events, reader.c returns events, columns.c arrays of them, value.c describes
- * fields. The installed structures of values and fields have the same layout
- * as the reader's (item.h), under other names; value.c asserts this.
+ * api.h - shared by the files that implement <waymark/read.h>: trace.c opens traces and describes
+ * them, select.c binds globs and filters to event types, reader.c returns events, columns.c returns
+ * arrays of them, value.c describes fields. The installed structures of values and fields have the
+ * same layout as the reader's (item.h), under other names; value.c asserts this.
  */
 #ifndef WM_API_API_H
 #define WM_API_API_H
@@ -18,7 +17,7 @@
 
 #define WM_API __attribute__((visibility("default")))
 
-/* A type of events, and the data that this room keeps for it. */
+/* An event type, and this room's data about it. */
 struct waymark_type {
 	const struct wm_event_type *type;
 	const char *name; /* "provider:name" */
@@ -36,13 +35,13 @@ struct waymark_trace {
 	bool is_borrowed; /* the caller owns the traces */
 };
 
-/* The selection of a reader. */
+/* What a reader selects. */
 struct wm_api_select {
 	struct wm_select events;
 	uint32_t stream; /* number of the only stream; WAYMARK_NO_NUMBER: all */
 };
 
-/* The state of reading packet by packet. */
+/* State for reading packet by packet. */
 struct wm_api_walk {
 	uint32_t trace;
 	uint64_t packet, step; /* the next packet; the distance to the one after it */
@@ -51,7 +50,7 @@ struct wm_api_walk {
 	struct wm_batch batch;
 	struct waymark_event *events;
 	uint32_t nr_events, room_events;
-	uint32_t at; /* index of the next of `events` for waymark_next() */
+	uint32_t at; /* index in `events` of the next one for waymark_next() */
 };
 
 struct waymark_reader {
@@ -83,7 +82,7 @@ int wm_api_select(struct waymark_trace *t, const struct waymark_options *o,
 void wm_api_select_done(struct wm_api_select *s);
 
 /*
- * Returns whether the event passes the reader's filters, and belongs to its stream. `trace` is the
+ * Returns whether the event passes the reader's filters and belongs to its stream. `trace` is the
  * number of the event's trace.
  */
 bool wm_api_passes(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e);
@@ -94,7 +93,7 @@ bool wm_api_passes(const struct waymark_reader *r, uint32_t trace, const struct 
  */
 struct waymark_trace *wm_api_trace_of(struct wm_trace *one);
 
-/* Converts an event of the trace with that number to the installed structure. */
+/* Converts an event of trace number `trace` to the installed structure. */
 void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_event *e,
 		 struct waymark_event *ret);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api_test.c - <waymark/read.h> through its public interface: linked with
- * libwaymark.so, on a trace of the writer's. test/read_api.bats compares it
- * with `waymark print`.
+ * api_test.c - <waymark/read.h> through its public interface: linked with libwaymark.so, on a trace
+ * from our own writer. test/read_api.bats compares it with `waymark print`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -377,7 +376,7 @@ static void test_columns(void **state)
 	waymark_close(t);
 }
 
-/* A column of a requested kind has the values that can be converted to it. */
+/* A column of a requested kind contains the values that can be converted to it. */
 static void test_column_kinds(void **state)
 {
 	static const char *const names[] = {"n", "n", "d", "e", "$tid", "$comm"};

@@ -29,7 +29,7 @@ static const struct {
     {"$comm", COMM, WAYMARK_COLUMN_TEXT},
 };
 
-/* The position of a field in a type of events. */
+/* The position of a field in an event type. */
 struct place {
 	int8_t part; /* -1: the type lacks it */
 	uint32_t index;
@@ -92,7 +92,7 @@ static enum waymark_column_kind common(enum waymark_column_kind a, enum waymark_
 									: WAYMARK_COLUMN_INT64;
 }
 
-/* Finds the field in all selected types. 0, or -ENOENT when none has it. */
+/* Finds the field in all selected types. Returns 0, or -ENOENT when none has it. */
 static int columns_find_field(const struct waymark_reader *r, struct column *c, const char *name)
 {
 	const struct waymark_trace *t = r->trace;
@@ -240,8 +240,8 @@ static bool columns_put_real(struct column *c, uint64_t row, double d)
 }
 
 /*
- * Stores text, bytes, and labels of values in a column of text. Returns 1 when it was stored, 0
- * when the value has no text, or -errno.
+ * Stores text, bytes or a value's label in a text column. Returns 1 when it was stored, 0 when the
+ * value has no text, or -errno.
  */
 static int columns_put_bytes(struct column *c, const struct wm_item *i)
 {

@@ -33,7 +33,7 @@ struct waymark_counters {
 	struct wm_counters *counters;
 	pid_t *tids;
 	size_t nr_tids;
-	int *cpus; /* processors to count, for the whole machine */
+	int *cpus; /* CPUs to count on, for the whole machine */
 	size_t nr_cpus;
 	struct wm_child child; /* pid 0: no command, or it has ended */
 	int status;            /* status of the command, as from waitpid(2); -1: unknown */
@@ -65,7 +65,7 @@ static int api_count_add_filter(struct waymark_counters *c, const char *name, co
 	return err;
 }
 
-/* Resolves a name, which may denote events of the kernel or of programs. */
+/* Resolves a name, which may denote kernel or program events. */
 static int api_count_find_event(struct waymark_counters *c, const char *name, const char *filter,
 				struct wm_diag *diag)
 {
@@ -317,7 +317,7 @@ WM_API int waymark_count_read(struct waymark_counters *c)
 }
 
 /*
- * Reaps the child if it has ended. If other code of the program has already reaped it, its status
+ * Reaps the child if it has ended. If other code in the program has already reaped it, its status
  * is unknown.
  */
 static void api_count_reap(struct waymark_counters *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.h - declarations shared by count.c and count_programs.c: the former counts the kernel's
- * events, the latter those of programs.
+ * count.h - declarations shared by count.c and count_programs.c: the former counts kernel events,
+ * the latter program events.
  */
 #ifndef WM_API_COUNT_H
 #define WM_API_COUNT_H
@@ -11,26 +11,26 @@
 #include "api/api.h"
 #include "control/counting_programs.h"
 
-/* The counters of programs' events in a set of counters; unused unless such an event was added. */
+/* The program-event counters in a set of counters; unused unless such an event was added. */
 struct wm_api_programs {
 	struct wm_arena arena;
 	struct wm_recorder_events events;
 	struct wm_recorder_plan plan; /* nr_asked: the number of such names */
 	struct wm_counting_programs run;
 	struct wm_loop *loop;
-	pid_t *pids;                 /* processes that already run */
+	pid_t *pids;                 /* processes that are already running */
 	struct wm_tally_totals said; /* the losses reported so far */
 };
 
 /*
- * Selects the processes of `o`. The memory that `o` points to must outlive `p`. 0, or -errno with a
- * message.
+ * Selects the processes of `o`. The memory that `o` points to must outlive `p`. Returns 0, or
+ * -errno with a message.
  */
 int wm_api_programs_init(struct wm_api_programs *p, const struct waymark_count_options *o,
 			 const struct wm_words *words, struct waymark_error *error);
 void wm_api_programs_done(struct wm_api_programs *p);
 
-/* Adds a name, which must not have been added before. 0, or -errno with a message. */
+/* Adds a name, which must not have been added before. Returns 0, or -errno with a message. */
 int wm_api_programs_add(struct wm_api_programs *p, const char *name, const char *filter,
 			struct wm_diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count_programs.c - counters of programs' events, for <waymark/record.h>. See count.h. */
+/* count_programs.c - counters of program events, for <waymark/record.h>. See count.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/glob.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
-/* limit of iterations of the event loop, to handle all messages that have arrived */
+/* iterations of the event loop, at most, to handle all messages that have arrived */
 #define STEPS_MAX 1000
 
 /*

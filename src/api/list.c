@@ -134,7 +134,7 @@ static int enter_all(struct waymark_list *l)
 	return err;
 }
 
-/* No event matches: reports the kernel's error, or the most similar events of programs. */
+/* No event matches: reports the kernel's error, or the most similar program events. */
 static int fail_unmatched(const struct waymark_list *l, int kernel_err, const struct wm_diag *diag,
 			  struct waymark_error *error)
 {
@@ -258,7 +258,7 @@ static void tell_kernel(const struct waymark_list *l, const struct wm_event_def 
 	};
 }
 
-/* Describes a program's event. Builds its full name on demand. 0 or -ENOMEM. */
+/* Describes a program event, building its full name on demand. Returns 0 or -ENOMEM. */
 static int tell_program(struct waymark_list *l, struct wm_api_listed *e, struct waymark_listed *ret)
 {
 	const struct wm_class *c = e->event->class;

@@ -20,7 +20,7 @@ struct wm_api_listed {
 	const struct wm_inventory_member *member;
 	const struct wm_inventory_event *event; /* NULL: a kernel event */
 	const char *name;                       /* NULL: not built yet */
-	/* definition of a kernel event; that of its exit may follow */
+	/* definition of a kernel event; its exit event's may follow */
 	const struct wm_event_def *def;
 	uint32_t index; /* index of the event in its file */
 };
@@ -40,7 +40,7 @@ struct waymark_list {
 	struct wm_api_listed *entries;
 	uint32_t nr;
 	struct wm_arena arena; /* holds entries and names */
-	/* The formats of the event `asked` and of its exit; NO_NUMBER: none was read. */
+	/* The formats of event number `asked` and of its exit; NO_NUMBER: none has been read. */
 	struct wm_api_list_format begin, end;
 	uint32_t asked;
 	char type[128]; /* type of the field that was described last */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - returns events for <waymark/read.h>: merged by timestamp, or packet by
- * packet in no order. An event is copied to the installed structure; its values
- * remain in the decoder.
+ * reader.c - returns events for <waymark/read.h>: merged by timestamp, or packet by packet in no
+ * particular order. An event is copied to the installed structure; its values remain in the
+ * decoder.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static int api_reader_check(const struct waymark_options *o, struct waymark_erro
 	return 0;
 }
 
-/* Events of clocks with unrelated origins have no common order. */
+/* Events from clocks with unrelated origins have no common order. */
 static int api_reader_check_clocks(const struct waymark_trace *t, const struct waymark_options *o,
 				   struct waymark_error *error)
 {

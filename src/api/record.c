@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - a recording, for <waymark/record.h>: turns options and names into
- * the plan of a recorder, which does the work (control/recorder.h).
+ * record.c - a recording, for <waymark/record.h>: turns options and names into a plan for the
+ * recorder, which does the work (control/recorder.h).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ static char **copy_command(struct wm_arena *a, const char *const *command, bool 
 	return to;
 }
 
-/* Returns the folder of this library, which also has the libraries to preload. */
+/* Returns this library's folder, which also contains the libraries to preload. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed)
 {
 	char real[PATH_MAX] = "", *slash;
@@ -392,7 +392,10 @@ WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 	return err;
 }
 
-/* Stores exclusions, which api_record_complete() applies after all other rules. 0 or -ENOMEM. */
+/*
+ * Stores exclusions, which api_record_complete() applies after all other rules. Returns 0 or
+ * -ENOMEM.
+ */
 static int keep_excluded(struct waymark_recording *r, const char *name)
 {
 	const char **grown = wm_arena_grow(&r->arena, r->excluded, r->nr_excluded, sizeof(*grown));
@@ -469,7 +472,7 @@ WM_API int waymark_record_stacks(struct waymark_recording *r, int of_kernel,
 
 /* --- lifecycle ---------------------------------------------------------------------------- */
 
-/* Adds all events of programs if no event was named; then applies the exclusions. */
+/* Adds all program events if no event was named, then applies the exclusions. */
 static int api_record_complete(struct waymark_recording *r, struct waymark_error *error)
 {
 	static const struct waymark_record_how all;

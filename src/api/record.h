@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - declarations shared by the files that implement
- * <waymark/record.h>: record.c creates and runs a recording, record_live.c
- * returns its events while it runs. count.c does the counting, with
- * count_programs.c for the events of programs.
+ * record.h - declarations shared by the files that implement <waymark/record.h>: record.c creates
+ * and runs a recording, record_live.c returns its events while it runs. count.c does the counting,
+ * with count_programs.c for program events.
  */
 #ifndef WM_API_RECORD_H
 #define WM_API_RECORD_H
@@ -36,7 +35,7 @@ struct waymark_recording {
 	struct wm_recorder_plan plan;
 	struct wm_words words;
 	char *single;                 /* the filter for single threads and CPUs */
-	pid_t *pids;                  /* processes of the threads, if threads were given */
+	pid_t *pids;                  /* the threads' processes, if threads were given */
 	struct wm_recorder *recorder; /* NULL: not started */
 	const char **excluded;        /* rules that are applied after all others */
 	uint32_t nr_excluded;
@@ -48,7 +47,7 @@ struct waymark_recording {
 int wm_api_live_create(struct waymark_recording *r, struct waymark_error *error);
 void wm_api_live_done(struct waymark_recording *r);
 
-/* Returns the folder of this library, allocated in the arena. */
+/* Returns this library's folder, allocated in the arena. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed);
 
 #endif

@@ -48,9 +48,10 @@ void wm_api_live_done(struct waymark_recording *r)
 }
 
 /*
- * At most two reports are stored while the previous batch is read: one answer, and the last report.
+ * At most two reports are stored while the previous batch is being read: one answer, and the last
+ * report.
  */
-/* Begins the batch of the first pending report. 0 or -errno. */
+/* Begins the first pending report's batch. Returns 0 or -errno. */
 static int api_live_take(struct wm_api_live *l, struct waymark_error *error)
 {
 	const struct wm_report report = l->pending[0];

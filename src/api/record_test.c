@@ -121,7 +121,7 @@ static void test_names_that_are_wrong(void **state)
 	assert_int_equal(waymark_record_stop(r, &error), -EINVAL);
 	assert_int_equal(waymark_record_snapshot(r, NULL), -EINVAL);
 	waymark_record_close(r);
-	assert_int_equal(access(folder, F_OK), -1); /* no folder was made */
+	assert_int_equal(access(folder, F_OK), -1); /* no folder was created */
 }
 
 static void test_a_command_that_is_not_there(void **state)
@@ -182,7 +182,7 @@ static void test_waiting_and_stopping(void **state)
 	assert_int_equal(waymark_record_stop(r, &error), 0);
 	waymark_record_totals(r, &totals);
 	assert_true(totals.is_over);
-	assert_int_equal(totals.status, -1); /* the command still runs */
+	assert_int_equal(totals.status, -1); /* the command is still running */
 	waymark_record_close(r);
 	assert_int_equal(kill(totals.command, SIGTERM), 0);
 	assert_int_equal(waitpid(totals.command, &status, 0), totals.command);
@@ -337,7 +337,7 @@ static void test_counting_ourselves(void **state)
 	assert_int_equal(waymark_counter(c, 1, &first), 0);
 	assert_string_equal(first.name, "sw:page-faults");
 	if (first.err)
-		skip(); /* no counting permitted here */
+		skip(); /* counting is not permitted here */
 	memory = calloc(1, 4 << 20);
 	for (int i = 0; memory && i < 4 << 20; i += 4096)
 		memory[i] = 1;

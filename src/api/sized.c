@@ -7,7 +7,7 @@
 #include "api/api.h"
 #include "api/sized.h"
 
-/* The size in the structure's first member: 0, or the error. */
+/* Reads the size in the structure's first member. Returns 0 or the error. */
 static int get_size(const void *given, size_t first_size, size_t *ret_size)
 {
 	size_t size;

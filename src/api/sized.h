@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sized.h - structures that cross the boundary of the library and whose first member is their size
- * (WAYMARK_INIT in <waymark/read.h> has the rules for callers). A structure grows at its end only:
- * a caller's structure is then a prefix of the library's, or the other way around.
+ * (WAYMARK_INIT in <waymark/read.h> has the rules for callers). A structure grows only at its end:
+ * a caller's structure is then a prefix of the library's, or vice versa.
  *
- * The functions that the library exports work on structures of its own size, and copy them here.
+ * Exported functions work on structures of the library's size and copy them with these functions.
  */
 #ifndef WM_API_SIZED_H
 #define WM_API_SIZED_H
@@ -13,7 +13,7 @@
 
 #include <waymark/read.h>
 
-/* The largest size that a caller can mean; a larger one was never set. */
+/* The largest plausible size; a larger one is uninitialised memory. */
 #define WM_API_SIZE_MAX 4096u
 
 /*
@@ -29,10 +29,10 @@
 	})
 
 /*
- * Copies options of the caller to `known`, a pointer to the same type; members that the caller does
- * not have become 0. `last` is the last member of the first version. 0; -EINVAL: the size is
- * smaller than that version's, or 0; -E2BIG: a member that the library does not know is not 0, or
- * the size is larger than WM_API_SIZE_MAX. `what` names the options in the sentence.
+ * Copies the caller's options to `known`, a pointer to the same type; members that the caller does
+ * not have become 0. `last` is the last member of the first version. Returns 0; -EINVAL: the size
+ * is smaller than that version's, or 0; -E2BIG: a member that the library does not know is not 0,
+ * or the size is larger than WM_API_SIZE_MAX. `what` names the options in the message.
  */
 #define WM_API_COPY_IN(known, given, last, what, error)                                            \
 	({                                                                                         \
@@ -42,8 +42,8 @@
 	})
 
 /*
- * Copies `known` to the caller's structure, as much as it holds; members that the library does not
- * know become 0, and the size remains. 0; -EINVAL and -E2BIG as above: nothing was written.
+ * Copies `known` to the caller's structure, as much as fits; members that the library does not know
+ * become 0, and the size is unchanged. Returns 0; -EINVAL and -E2BIG as above: nothing was written.
  */
 #define WM_API_COPY_OUT(ret, known, last)                                                          \
 	({                                                                                         \
@@ -55,7 +55,7 @@ int wm_api_copy_in(void *known, size_t known_size, size_t first_size, const void
 		   const char *what, struct waymark_error *error);
 int wm_api_copy_out(void *ret, const void *known, size_t known_size, size_t first_size);
 
-/* Empties `error`, which may be NULL. 0; -EINVAL or -E2BIG: its size is wrong. */
+/* Clears `error`, which may be NULL. Returns 0; -EINVAL or -E2BIG: its size is wrong. */
 int wm_api_error_begin(struct waymark_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sized_test.c - structures of an older and a newer caller (sized.h), and the structures of the
- * installed headers through the library, which does not export sized.c's functions.
+ * sized_test.c - structures of an older and a newer caller (sized.h), and those of the installed
+ * headers as used through the library, which does not export sized.c's functions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -238,7 +238,9 @@ WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymar
 	return WM_API_COPY_OUT(ret, &info, is_incomplete);
 }
 
-/* Finds the trace of entry *i in the list over all traces; *i becomes its index in that trace. */
+/*
+ * Finds the trace that contains entry *i of the list over all traces; *i becomes its index there.
+ */
 static uint32_t owner(const struct waymark_trace *t, const uint32_t *first, uint32_t *i)
 {
 	uint32_t trace = t->nr_traces - 1;
@@ -299,14 +301,14 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 	return WM_API_COPY_OUT(ret, &loss, is_packets);
 }
 
-/* The lists of faults and of warnings: reading adds to both. */
+/* The lists of faults and warnings; reading adds to both. */
 static uint32_t nr_in_list(const struct wm_trace *t, bool warnings)
 {
 	return warnings ? t->nr_warnings : t->nr_faults;
 }
 
 /*
- * Returns the number in the lists of all traces. Other threads may add to them meanwhile; existing
+ * Returns the number of entries in all traces' lists. Other threads may be adding to them; existing
  * entries do not move.
  */
 static uint32_t count_listed(const struct waymark_trace *t, bool warnings)

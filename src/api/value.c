@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* value.c - fields, types of events, and values: <waymark/read.h> over item.h. */
+/* value.c - fields, event types and values: <waymark/read.h> on top of item.h. */
 #include <assert.h>
 #include <string.h>
 
 #include "api/api.h"
 
-/* The installed structures have the layout of the reader's, with other names. */
+/* The installed structures have the same layout as the reader's, with other names. */
 static_assert(sizeof(struct waymark_value) == sizeof(struct wm_item), "layouts differ");
 static_assert(offsetof(struct waymark_value, field) == offsetof(struct wm_item, member), "");
 static_assert(offsetof(struct waymark_value, u) == offsetof(struct wm_item, u), "");
