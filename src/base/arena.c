@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena.c - see arena.h. Blocks double up to 1 MiB; a large piece gets a
- * block of its own.
+ * arena.c - see arena.h. Block sizes double up to 1 MiB; a large piece gets its own block.
  */
 #include "base/arena.h"
 

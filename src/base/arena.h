@@ -19,10 +19,10 @@ struct wm_arena {
 void wm_arena_init(struct wm_arena *a, size_t limit);
 void wm_arena_done(struct wm_arena *a);
 
-/* NULL when out of memory or over the limit. */
+/* Returns NULL when out of memory or over the limit. */
 void *wm_arena_get(struct wm_arena *a, size_t bytes);
 
-/* An array; NULL also when the product overflows. */
+/* Allocates an array; returns NULL also when the product overflows. */
 void *wm_arena_array(struct wm_arena *a, size_t count, size_t bytes);
 
 /* Copies the data and appends a NUL. */
@@ -30,8 +30,8 @@ void *wm_arena_copy(struct wm_arena *a, const void *data, size_t bytes);
 
 /*
  * Makes room for one more element after the first `count`: returns `array`, or a copy of it with
- * twice the room. The room is always a power of two, so `count` determines it; start with NULL and
- * 0.
+ * twice the capacity. The capacity is always a power of two, so `count` determines it; start with
+ * NULL and 0.
  */
 void *wm_arena_grow(struct wm_arena *a, void *array, size_t count, size_t bytes);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BYTES 256u /* of an array's first room, unless the elements are large */
+#define FIRST_BYTES 256u /* initial size of an array, unless its elements are large */
 #define FIRST_ROOM  16u
 
 static size_t array_first_room(size_t bytes)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * array.h - arrays that grow: a pointer, NULL at first, and the number of elements that there is
- * room for, 0 at first, both owned by the caller, who frees the pointer.
+ * array.h - arrays that grow: a pointer, initially NULL, and the number of elements there is room
+ * for, initially 0. The caller owns both and frees the pointer.
  *
  *   if (WM_ARRAY_GROW(list->at, list->room, list->nr + 1))
  *           return -ENOMEM;
  *   list->at[list->nr++] = element;
  *
- * The room doubles at least, so that adding n elements one by one copies fewer than 2n. It may have
- * any unsigned type, and never exceeds it. Code that runs in traced programs must not use this,
+ * The room at least doubles, so adding n elements one by one copies fewer than 2n. It may be of any
+ * unsigned type, whose range it never exceeds. Code that runs in traced programs must not use this,
  * because it allocates.
  */
 #ifndef WM_BASE_ARRAY_H
@@ -20,16 +20,16 @@
 #include <stdint.h>
 
 /*
- * Makes room for at least `need` elements. Returns 0, or -ENOMEM and changes nothing. `array` and
- * `room` are evaluated several times.
+ * Makes room for at least `need` elements. Returns 0, or -ENOMEM without changing anything. `array`
+ * and `room` are evaluated several times.
  */
 #define WM_ARRAY_GROW(array, room, need) WM_ARRAY_GROW_BY_((array), (room), (need), false)
 
-/* The same; new elements are zero. */
+/* Like WM_ARRAY_GROW(); new elements are zero. */
 #define WM_ARRAY_GROW_ZEROED(array, room, need) WM_ARRAY_GROW_BY_((array), (room), (need), true)
 
 /*
- * The room of an array of `nr` elements that has only been grown by one element at a time: for
+ * The room of an array of `nr` elements that has only ever been grown by one element at a time, for
  * owners that do not store it.
  */
 #define WM_ARRAY_ROOM_OF(array, nr) wm_array_room_of((nr), sizeof(*(array)))
@@ -55,8 +55,8 @@
 	})
 
 /*
- * For the macros above: returns the array with room for `need` elements of `bytes` bytes, more than
- * *room and at most `room_max`, and sets *room; NULL: out of memory, or need > room_max.
+ * For the macros above: returns the array with room for `need` elements of `bytes` bytes (more than
+ * *room, at most `room_max`), and sets *room; NULL: out of memory, or need > room_max.
  */
 void *wm_array_grow(void *array, size_t *room, size_t need, size_t bytes, size_t room_max,
 		    bool zeroed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* array_test.c - growing by one, by many, to the limit of the room's type, and beyond it. */
+/* array_test.c - growth by one, by many, to the limit of the room's type, and beyond it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_limit_of_type(void **unused)
 	assert_int_equal(WM_ARRAY_GROW(at, room, 65536), -ENOMEM);
 	assert_int_equal(room, 40000);
 	assert_ptr_equal(at, was);
-	assert_int_equal(WM_ARRAY_GROW(at, room, 40001), 0); /* twice as many are too many */
+	assert_int_equal(WM_ARRAY_GROW(at, room, 40001), 0); /* twice that would be too many */
 	assert_int_equal(room, 65535);
 	assert_int_equal(WM_ARRAY_GROW(at, room, 65536), -ENOMEM);
 	free(at);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic.h - memory operations shared by threads or processes, with the order in the name. For
- * ring, runtime and base only; thin over the compiler's builtins, so they work on memory of any
- * origin and need no library on the supported machines (aarch64: build with -mno-outline-atomics).
+ * atomic.h - operations on memory shared by threads or processes, with the memory order in the
+ * name. For ring, runtime and base only; thin wrappers over the compiler's builtins, so they work
+ * on any memory and need no library on the supported machines (aarch64: build with
+ * -mno-outline-atomics).
  *
  * The macros take a pointer to an integer of 1, 2, 4 or 8 bytes, naturally aligned. wm_cas_* return
- * true when they stored; otherwise *expected_ptr holds the value found, so a loop need not load
- * again.
+ * true when they stored; otherwise *expected_ptr holds the value found, so a loop need not reload
+ * it.
  */
 #ifndef WM_BASE_ATOMIC_H
 #define WM_BASE_ATOMIC_H
@@ -24,7 +25,7 @@
 #define wm_add_release(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELEASE)
 
 /*
- * Strong compare-and-swap. A failed one has acquire order, so data published by the value that it
+ * Strong compare-and-swap. A failed one has acquire order, so data published with the value that it
  * loaded may be read.
  */
 #define wm_cas_acq_rel(ptr, expected_ptr, v)                                                       \

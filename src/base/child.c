@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c - see child.h. Both pipes close on exec: the command inherits nothing. */
+/* child.c - see child.h. Both pipes are close-on-exec: the command inherits nothing. */
 #include "base/child.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void forget_handlers(void)
 			(void)signal(i, SIG_DFL);
 }
 
-/* What the child needs; the parent's memory, copied by the fork. */
+/* What the child needs; in the parent's memory, which the fork copies. */
 struct command {
 	const char *path;
 	char *const *argv, *const *environment;
@@ -89,7 +89,7 @@ static void close_both(const int fds[2])
 	(void)close(fds[1]);
 }
 
-/* Forks a child that is held, with c->mask or the caller's mask. */
+/* Forks a held child, with c->mask or the caller's mask. */
 static int child_fork(struct command *c, struct wm_child *ret)
 {
 	int hold[2], error[2], err;
@@ -131,7 +131,7 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 		       struct wm_child_exec *exec, struct wm_child *ret)
 {
 	char *path = wm_program_find(argv[0], getenv("PATH"));
-	/* A name that is not found gets its errno from execvp(3). */
+	/* If the name is not found, execvp(3) provides the errno. */
 	struct command c = {path ? path : argv[0], argv, environment, mask, exec};
 	int err = child_fork(&c, ret);
 

@@ -15,8 +15,8 @@
 
 /*
  * When the command began: the time just before its execve(2), 0 until then. It is in memory shared
- * with the child and with all processes forked after wm_child_exec_create(). Acquire what the child
- * stored after what was recorded: a record that was read while the time was 0 is older.
+ * with the child and with all processes forked after wm_child_exec_create(). Load it (acquire)
+ * after reading what was recorded: a record that was read while the time was 0 is older.
  */
 struct wm_child_exec {
 	enum wm_clock_kind clock;
@@ -28,14 +28,14 @@ void wm_child_exec_destroy(struct wm_child_exec *e); /* accepts NULL */
 
 struct wm_child {
 	pid_t pid;
-	int hold;  /* a byte written lets it run; closing ends it */
+	int hold;  /* writing a byte lets it run; closing ends it */
 	int error; /* the child writes the errno of a failed execve(2) here */
 };
 
 /*
  * Forks. argv is NULL-terminated and looked up in $PATH, before the fork, so that the child calls
  * execve(2) only once; a file without a known format is run by the shell, as by execvp(3). `mask`
- * is the signal mask the command gets (NULL: the caller's). 0 or -errno.
+ * is the command's signal mask (NULL: the caller's). Returns 0 or -errno.
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
 /*
@@ -46,8 +46,8 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 		       struct wm_child_exec *exec, struct wm_child *ret);
 
 /*
- * Lets the child run: 0 once it has become the command. -errno when that failed; the child is
- * reaped then.
+ * Lets the child run. Returns 0 once it has become the command, or -errno when that failed, after
+ * reaping the child.
  */
 int wm_child_go(struct wm_child *c);
 

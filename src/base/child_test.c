@@ -64,7 +64,7 @@ static void test_no_such_command(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* The time is 0 until the command is released, and is taken before it runs. */
+/* The time is 0 until the command is released, and is stored before it runs. */
 static void test_exec_time(void **state)
 {
 	char *argv[] = {"true", NULL};

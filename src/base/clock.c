@@ -31,7 +31,7 @@ static bool counter_is_invariant(void)
 }
 
 /*
- * The kernel removes a counter that it found unstable from the list of available clock sources. The
+ * The kernel removes a counter that it finds unstable from the list of available clock sources. The
  * current source may be a different one (kvm-clock) even if the counter is good.
  */
 static bool kernel_trusts(const char *counter)

@@ -41,7 +41,7 @@ uint64_t wm_clock_monotonic_ns(void);
 uint64_t wm_clock_monotonic_raw_ns(void);
 uint64_t wm_clock_realtime_ns(void);
 
-/* One value of a clock of that kind. Tool side. */
+/* Reads a clock of that kind. Tool side. */
 uint64_t wm_clock_read(enum wm_clock_kind kind);
 
 #endif

@@ -34,8 +34,8 @@ const char *wm_diag_errno(int err)
 }
 
 /*
- * Appends the hint to a sentence that ends with the errno's text, such as "cannot open the folder:
- * Permission denied".
+ * Appends the hint to a sentence that ends with the errno's description, such as "cannot open the
+ * folder: Permission denied".
  */
 static void add_hint(struct wm_diag *d, int err)
 {
@@ -58,7 +58,7 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
 	d->where = where;
 	d->offset = offset;
 	va_start(args, fmt);
-	/* The sentence is cut when too long. */
+	/* A sentence that is too long is truncated. */
 	(void)vsnprintf(d->sentence, sizeof(d->sentence), fmt, args);
 	va_end(args);
 	add_hint(d, err);

@@ -17,7 +17,7 @@ struct wm_diag {
 	int64_t offset;        /* byte offset in it; -1: unknown */
 	uint32_t line, column; /* from 1; 0: unknown */
 	char sentence[WM_DIAG_SENTENCE];
-	char kept[WM_DIAG_SENTENCE]; /* wm_diag_keep()'s copy of `where` */
+	char kept[WM_DIAG_SENTENCE]; /* copy of `where` made by wm_diag_keep() */
 };
 
 /* Fills `d` (NULL is fine) and returns `err`, so that callers can `return wm_diag_set(...)`. */
@@ -25,8 +25,8 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
     __attribute__((format(printf, 5, 6)));
 
 /*
- * The text of a negative errno, with a hint where one hint fits everywhere. wm_diag_set() adds the
- * hint to a sentence that ends with the errno's own text.
+ * The description of a negative errno, with a hint if there is one that always applies.
+ * wm_diag_set() adds the hint to a sentence that ends with the errno's own description.
  */
 const char *wm_diag_errno(int err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag_test.c - sentences are kept, cut, and extended by a hint when they end with an errno's text.
+ * diag_test.c - sentences are kept, truncated, and given a hint when they end with an errno's text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,15 +23,14 @@ static void hints(void **state)
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
 		const char *bare = strerror(hints[i]), *words = wm_diag_errno(-hints[i]);
 
-		/* The C library's text of the errno, then the hint. */
+		/* The C library's text for the errno, then the hint. */
 		assert_int_equal(strncmp(words, bare, strlen(bare)), 0);
 		assert_int_equal(strncmp(words + strlen(bare), "; ", 2), 0);
 		assert_int_equal(wm_diag_set(&d, -hints[i], NULL, -1, "cannot open it: %s", bare),
 				 -hints[i]);
 		assert_int_equal(strncmp(d.sentence, "cannot open it: ", 16), 0);
 		assert_string_equal(d.sentence + 16, words);
-		/* The text of another errno, or text in the middle of a sentence, is left
-		 * unchanged. */
+		/* Another errno's text, or text in the middle of a sentence, is left unchanged. */
 		(void)wm_diag_set(&d, -EINVAL, NULL, -1, "cannot open it: %s", bare);
 		assert_string_equal(d.sentence + 16, bare);
 		(void)wm_diag_set(&d, -hints[i], NULL, -1, "(%s)", bare);

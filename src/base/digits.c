@@ -50,8 +50,8 @@ static inline double power(int n)
 }
 
 /*
- * Returns the exponent of the largest power of ten that is not above `a`. It may be one too small
- * for values just above 10^n; the caller allows for that.
+ * Returns the exponent of the largest power of ten that does not exceed `a`. It may be one too
+ * small for values just above 10^n; the caller allows for that.
  */
 static inline int exponent_of(double a)
 {

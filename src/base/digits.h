@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WM_DIGITS_MAX 72u /* binary has the longest text: 64 digits and a prefix */
+#define WM_DIGITS_MAX 72u /* binary is longest: 64 digits and a prefix */
 
 extern const char wm_digit_pairs[200]; /* "00" "01" ... "99" */
 extern const uint64_t wm_digit_powers[20];
@@ -121,8 +121,8 @@ static inline void wm_digits_hex_8(char *at, uint32_t n)
 }
 
 /*
- * Writes the last `nr` of sixteen hexadecimal digits, 1 to 16. They are moved to the left before
- * they are written, because reading digits that were just stored would wait for the store.
+ * Writes the last `nr` of sixteen hexadecimal digits, 1 to 16. They are shifted left before they
+ * are written, because reading back digits that were just stored would wait for the store.
  */
 static inline char *wm_digits_hex_last(char *at, uint64_t n, uint32_t nr)
 {

@@ -36,7 +36,7 @@ int wm_file_write(int fd, const void *data, size_t bytes)
 }
 
 /*
- * The first size of the buffer: the file's size and one byte more, so that read() finds the end of
+ * The initial size of the buffer: the file's size plus one byte, so that read() finds the end of
  * the file without growing the buffer.
  */
 static size_t first_room(int fd, size_t limit)

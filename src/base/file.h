@@ -10,15 +10,15 @@
 #include <sys/types.h>
 
 /*
- * Writes all bytes at the descriptor's position. 0 or -errno; after an error an unknown part was
- * written. -EIO when write(2) returns 0.
+ * Writes all bytes at the descriptor's position. Returns 0 or -errno; after an error, an unknown
+ * part has been written. -EIO when write(2) returns 0.
  */
 int wm_file_write(int fd, const void *data, size_t bytes);
 
 /*
  * Reads from the descriptor's position to its end into new memory and appends a NUL that is not
- * counted; free() it. Works for /proc, pipes and files that grow. -EFBIG when the file has more
- * than `limit` bytes.
+ * counted; free() it. Works for /proc, pipes and files that grow. Returns -EFBIG when the file has
+ * more than `limit` bytes.
  */
 int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes);
 
@@ -26,8 +26,8 @@ int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes);
 int wm_file_read(int dirfd, const char *name, size_t limit, char **ret_data, size_t *ret_bytes);
 
 /*
- * Replaces the content of `name` (no slash): writes ".NAME.new" beside it and renames. A reader
- * that opens `name` sees the whole old or the whole new content, even if this process dies; no
+ * Replaces the contents of `name` (no slash): writes ".NAME.new" beside it and renames it. A reader
+ * that opens `name` sees either all the old or all the new contents, even if this process dies; no
  * other process may write to the folder. Not synced to the disk. On failure the old file remains
  * and ".NAME.new" is removed.
  */

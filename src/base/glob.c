@@ -6,7 +6,7 @@
  */
 #include "base/glob.h"
 
-/* Index after the ']' of the set that opens at p[0] == '['; 0 when the set is not closed. */
+/* Index after the ']' of the set that begins at p[0] == '['; 0 when the set is not closed. */
 static size_t glob_set_end(const char *p, size_t n)
 {
 	size_t i = 1;
@@ -72,7 +72,7 @@ static size_t match_one(const char *p, size_t n, char c)
 bool wm_glob_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes)
 {
 	size_t p = 0, t = 0;
-	/* positions after the last '*' in the pattern, and after the text that it matches so far */
+	/* positions after the last '*' in the pattern, and after the text it matches so far */
 	size_t star = 0, star_text = 0;
 	bool starred = false;
 

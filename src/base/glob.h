@@ -4,10 +4,10 @@
  *
  *   *        any number of bytes           ?       any one byte
  *   [abc]    one of these                  [a-z]   one of this range
- *   [!a-z]   one not of these ([^a-z] too) \c      the byte c itself
+ *   [!a-z]   none of these ([^a-z] too)   \c      the byte c itself
  *
- * A ']' that comes first in a set, and a '-' that comes first or last, are ordinary members; a '['
- * without its ']' is an ordinary byte. No byte of the text is special: '*' matches '/' and ':' too.
+ * A ']' that comes first in a set, and a '-' that comes first or last, are ordinary members; an
+ * unclosed '[' is an ordinary byte. No byte of the text is special: '*' matches '/' and ':' too.
  *
  * Guest code: no libc, no recursion, no allocation. Takes at most pattern_bytes x text_bytes steps.
  */

@@ -127,7 +127,7 @@ void wm_json_u64(struct wm_json *j, const char *key, uint64_t value)
 	(void)fprintf(j->out, "%" PRIu64, value);
 }
 
-/* Writes the shortest text that reads back as the same value. */
+/* Writes the shortest number that reads back as the same value. */
 void wm_json_f64(struct wm_json *j, const char *key, double value)
 {
 	char text[40];

@@ -12,8 +12,8 @@
  *   wm_json_end(&j);
  *   wm_json_end(&j);            ->  {"name":"query","rows":[3]}
  *
- * `key` is NULL inside arrays and at the top. Write errors stay in the stream (ferror). Each byte
- * that is not part of valid UTF-8 becomes U+FFFD, so the output is always valid JSON.
+ * `key` is NULL inside arrays and at the top level. Write errors remain in the stream (ferror).
+ * Each byte that is not part of valid UTF-8 becomes U+FFFD, so the output is always valid JSON.
  */
 #ifndef WM_BASE_JSON_H
 #define WM_BASE_JSON_H

@@ -5,7 +5,7 @@
  * changes and wm_loop_destroy() restores.
  *
  * Each thing waited for is a watch. A watch lives until wm_watch_remove(), which any callback may
- * call, also the watch's own; once it returns, the callback does not run again. Destroying the loop
+ * call, even the watch's own; once it returns, the callback does not run again. Destroying the loop
  * removes the remaining watches. A callback must not destroy the loop or call wm_loop_step().
  *
  * Meant for few timers (each insertion walks the list) and many descriptors.
@@ -25,7 +25,7 @@ int wm_loop_create(struct wm_loop **ret);
 void wm_loop_destroy(struct wm_loop *l); /* accepts NULL */
 
 /*
- * Waits at most timeout_ms (-1: for ever, 0: does not wait), then runs the callbacks that are due.
+ * Waits at most timeout_ms (-1: for ever, 0: not at all), then runs the callbacks that are due.
  * Returns the number of callbacks run, or -errno. A signal that is not watched ends the wait early
  * with 0.
  */
@@ -47,8 +47,8 @@ int wm_loop_fd(struct wm_loop *l, int fd, uint32_t events,
 	       void (*fn)(int fd, uint32_t events, void *data), void *data, struct wm_watch **ret);
 
 /*
- * Fires after first_ns, then every interval_ns (0: once; the watch stays, idle, until set again or
- * removed). Never early, at most about 1 ms late. Missed firings are dropped: the next one is a
+ * Fires after first_ns, then every interval_ns (0: once; the watch then stays idle until set again
+ * or removed). Never early, at most about 1 ms late. Missed firings are dropped: the next one is a
  * whole interval later.
  */
 int wm_loop_timer(struct wm_loop *l, uint64_t first_ns, uint64_t interval_ns,
@@ -63,10 +63,11 @@ void wm_watch_timer(struct wm_watch *w, uint64_t first_ns, uint64_t interval_ns)
 int wm_loop_signal(struct wm_loop *l, int signo, void (*fn)(int signo, pid_t from, void *data),
 		   void *data, struct wm_watch **ret);
 /*
- * The same for each of SIGINT, SIGTERM and SIGHUP that is not ignored: programs such as nohup
- * ignore a signal so that it does not end the command. SIGINT is watched even when ignored, because
- * a shell without job control ignores it for `CMD &` only to keep the terminal's Ctrl-C away: then
- * an interrupt from the terminal is dropped, one sent by a process is reported.
+ * Like wm_loop_signal(), for each of SIGINT, SIGTERM and SIGHUP that is not ignored: programs such
+ * as nohup ignore a signal so that it does not end the command. SIGINT is watched even when
+ * ignored, because a shell without job control ignores it for `CMD &` only to keep the terminal's
+ * Ctrl-C away. In that case, an interrupt from the terminal is dropped and one sent by a process is
+ * reported.
  */
 int wm_loop_signals_that_end(struct wm_loop *l, void (*fn)(int signo, pid_t from, void *data),
 			     void *data);

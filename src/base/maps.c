@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.c - see maps.h. A path may hold any byte but NUL and is untrusted; only
- * the numbers before it have a format.
+ * maps.c - see maps.h. A path may contain any byte but NUL and is untrusted; only the numbers
+ * before it have a fixed format.
  */
 #include "base/maps.h"
 
@@ -85,7 +85,7 @@ static void restore_newlines(char *path)
 	*to = '\0';
 }
 
-/* Parses one NUL-terminated line. Returns false when it does not have the kernel's format. */
+/* Parses one NUL-terminated line. Returns false when it is not in the kernel's format. */
 static bool parse_line(char *line, struct wm_map *m)
 {
 	struct cursor c = {line, false};
@@ -181,7 +181,7 @@ const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address)
 	return low < m->nr && m->maps[low].start <= address ? &m->maps[low] : NULL;
 }
 
-/* Opens without blocking, because a FIFO or a device may have replaced the file. */
+/* Opens the file without blocking, because a FIFO or a device may have replaced it. */
 static int open_regular(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -195,7 +195,7 @@ static int open_regular(const char *name)
 	return -ENOENT;
 }
 
-/* Opens /proc/PID/exe, which works even when the executable's name was removed. */
+/* Opens /proc/PID/exe, which works even when the executable has been unlinked. */
 static int open_exe(pid_t pid, const struct wm_map *map)
 {
 	char name[64];

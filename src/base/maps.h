@@ -21,7 +21,7 @@ enum wm_map_perms {
 };
 
 struct wm_map {
-	uint64_t start, end; /* the mapped addresses; the end is excluded */
+	uint64_t start, end; /* the mapped addresses; the end is exclusive */
 	uint64_t offset;     /* offset in the file */
 	uint64_t inode;      /* 0: no file is mapped */
 	uint32_t dev_major, dev_minor;

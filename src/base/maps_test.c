@@ -123,7 +123,7 @@ static void test_ourselves(void **state)
 }
 
 /*
- * A name that contains a newline, and a file that was replaced by something that is not a regular
+ * A name that contains a newline, and a file that was replaced by something other than a regular
  * file.
  */
 static void test_odd_names(void **state)

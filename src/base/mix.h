@@ -4,8 +4,8 @@
  * table has a random seed. Hashes are never written to files.
  *
  * One step multiplies 64 by 64 bits and folds the halves, as wyhash does (Wang Yi, public domain).
- * The seed goes into both factors: with a known factor, differences of keys could be chosen whose
- * products are alike whatever the seed is.
+ * The seed goes into both factors: if one factor were known, an attacker could choose key
+ * differences whose products are alike for any seed.
  */
 #ifndef WM_BASE_MIX_H
 #define WM_BASE_MIX_H

@@ -22,8 +22,8 @@
 int wm_moment_print_utc(int64_t seconds, char *buf, size_t bytes);
 
 /*
- * Parses one of these forms. When `text` has no date, it means the day that contains `day_ns`.
- * Returns 0, -EINVAL (no valid form, or no such day or hour) or -ERANGE (does not fit 64 bits of
+ * Parses one of these forms. When `text` has no date, the day that contains `day_ns` is meant.
+ * Returns 0, -EINVAL (not a valid form, or no such day or hour) or -ERANGE (does not fit 64 bits of
  * nanoseconds).
  */
 int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns);

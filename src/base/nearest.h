@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.h - suggests names for a mistyped one: the caller offers every valid name, then gets a
- * sentence that asks whether one of the closest was meant. Wildcards in the wanted name are
+ * nearest.h - suggests names for a mistyped one: the caller offers every valid name, then receives
+ * a sentence that asks whether one of the closest was meant. Wildcards in the wanted name are
  * ignored; a name that contains the wanted one is close. Fixed storage, nothing to free.
  */
 #ifndef WM_BASE_NEAREST_H
@@ -14,7 +14,7 @@
 
 struct wm_nearest {
 	char wanted[WM_NEAREST_NAME_MAX];
-	unsigned limit; /* names at a greater distance are not suggested */
+	unsigned limit; /* names further away are not suggested */
 	unsigned nr;
 	struct {
 		unsigned distance;
@@ -25,7 +25,7 @@ struct wm_nearest {
 void wm_nearest_init(struct wm_nearest *n, const char *wanted);
 void wm_nearest_offer(struct wm_nearest *n, const char *name);
 
-#define WM_NEAREST_QUESTION "did you mean " /* how the sentence begins */
+#define WM_NEAREST_QUESTION "did you mean " /* start of the sentence */
 
 /*
  * "did you mean 'a', 'b' or 'c'?", or "" when no name is near. `prefix` precedes each name ("--"

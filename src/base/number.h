@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * number.h - numbers as typed by users: integers with bounds, sizes with K, M, G, T (powers of
- * 1024), durations with ns, us, ms, s, m, h. The whole text must be the number; overflow is an
+ * 1024), durations with ns, us, ms, s, m, h. The whole string must be the number; overflow is an
  * error.
  *
  * All return 0, -EINVAL (malformed) or -ERANGE (out of bounds).
@@ -32,7 +32,8 @@ int wm_number_parse_float(const char *text, double *ret_value);
  */
 const char *wm_number_print_about(uint64_t bytes, char *buf);
 
-/* The shortest exact text of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.
+/*
+ * The shortest exact form of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.
  */
 #define WM_NUMBER_TEXT 32
 const char *wm_number_print_size(uint64_t bytes, char *buf);

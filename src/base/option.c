@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.c - option tables over getopt_long: parsing, defaults, bounds, errors that name the hint.
- * option_help.c prints the same tables. Not thread-safe (getopt is not); knows no verb and prints
- * nothing.
+ * option.c - option tables over getopt_long: parsing, defaults, bounds, errors with hints.
+ * option_help.c prints the same tables. Not thread-safe (getopt is not); knows nothing about verbs
+ * and prints nothing.
  */
 #include "base/option.h"
 
@@ -92,7 +92,7 @@ static const struct wm_option *by_code(const struct parser *p, int code)
 	return NULL;
 }
 
-/* Writes the option as the user spells it, "--name" or "-x", for error messages. */
+/* Writes the option as the user would type it, "--name" or "-x", for error messages. */
 static const char *option_spelled(const struct wm_option *o, char *buf, size_t bytes)
 {
 	if (o->name)
@@ -348,7 +348,7 @@ static int option_refuse(const struct parser *p, int code, int argc, char **argv
 }
 
 /*
- * Finds the argument of an option. An optional argument may be the next word, if that is one of the
+ * Finds the argument of an option. An optional argument may be the next word if that is one of the
  * option's values, as in "-g dwarf,4096".
  */
 static const char *argument_of(const struct wm_option *o, int argc, char **argv)

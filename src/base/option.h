@@ -54,8 +54,8 @@ struct wm_option {
 	char letter;      /* 0: has only a long name */
 	uint8_t kind;     /* enum wm_option_kind */
 	/*
-	 * The argument may be missing: TEXT gets "", CALL gets NULL. With `choices`, the next word
-	 * is the argument if it equals one of them up to a comma: -g dwarf,4096.
+	 * The argument may be omitted: TEXT is then "", CALL receives NULL. With `choices`, the
+	 * next word is the argument if it equals one of them up to a comma: -g dwarf,4096.
 	 */
 	bool optional;
 	bool hidden;          /* the option is not shown by --help */
@@ -74,7 +74,7 @@ struct wm_option {
 		    struct wm_diag *diag);
 };
 
-/* sizeof(_Generic) does not compile when the member has another type. */
+/* sizeof(_Generic) does not compile when the member is of another type. */
 #define WM_OPTION_MEMBER(type, member, wanted)                                                     \
 	.offset = offsetof(type, member) + 0 * sizeof(_Generic(&((type *)0)->member, wanted * : 0))
 #define WM_OPTION_TO_FLAG(type, member) .kind = WM_OPTION_FLAG, WM_OPTION_MEMBER(type, member, bool)
@@ -112,7 +112,7 @@ enum wm_option_order {
 /*
  * Sets the defaults in `values`, then parses argv[1..argc-1] (argv is reordered: positional
  * arguments last). Returns 0 and the index of the first positional argument (argc: none), 1 for
- * --help, or -EINVAL with a sentence that names the option and the hint.
+ * --help, or -EINVAL with a sentence that names the option and gives a hint.
  */
 int wm_option_parse(const struct wm_option *table, enum wm_option_order order, int argc,
 		    char **argv, void *values, int *ret_first, struct wm_diag *diag);

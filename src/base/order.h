@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - reads and writes integers in bytes that another machine may have written: any
- * alignment, either byte order. `swap` is true when the byte order is not this machine's; a
- * constant false costs nothing.
+ * order.h - reads and writes integers in data that may come from another machine: any alignment,
+ * either byte order. `swap` is true when the byte order is not this machine's; a constant false
+ * costs nothing.
  */
 #ifndef WM_BASE_ORDER_H
 #define WM_BASE_ORDER_H

@@ -9,8 +9,8 @@
  *   wm_pb_string(t, 3, "x", 1);
  *   wm_pb_end(t, at);
  *
- * A length always takes four bytes: the format allows leading zeros, and nothing has to be moved.
- * So a message has at most WM_PB_BYTES_MAX bytes; a longer one marks the text as failed.
+ * A length always takes four bytes: the format allows leading zeros, and nothing has to be moved. A
+ * message therefore has at most WM_PB_BYTES_MAX bytes; a longer one marks the text as failed.
  */
 #ifndef WM_BASE_PB_H
 #define WM_BASE_PB_H

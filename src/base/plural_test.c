@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plural_test.c - only the count 1 has the singular. */
+/* plural_test.c - only a count of 1 takes the singular. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

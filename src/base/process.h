@@ -12,7 +12,7 @@
 /* The parent's process id; 0 when it cannot be read. */
 uint32_t wm_process_parent(uint32_t pid);
 
-/* The process a thread belongs to; 0 when it cannot be read. */
+/* The process that a thread belongs to; 0 when it cannot be read. */
 uint32_t wm_process_of_thread(uint32_t tid);
 
 /* The id of a process or thread in its own pid namespace; 0 when it cannot be read. */
@@ -21,7 +21,7 @@ uint32_t wm_process_inner_id(uint32_t tid);
 /* Whether a thread of the process has this name (at most 15 bytes). */
 bool wm_process_has_thread(uint32_t pid, const char *name);
 
-/* Whether the process's initial environment contains this text. */
+/* Whether the process's initial environment contains this string. */
 bool wm_process_environment_has(uint32_t pid, const char *text);
 
 #endif

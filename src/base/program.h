@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - finds the file of a program by name, as a shell does. */
+/* program.h - finds a program's file by name, as a shell does. */
 #ifndef WM_BASE_PROGRAM_H
 #define WM_BASE_PROGRAM_H
 
@@ -10,7 +10,7 @@
  */
 char *wm_program_find(const char *name, const char *search);
 
-/* The same for libraries, which on some systems have no permission to be executed. */
+/* Like wm_program_find(), for libraries, which on some systems lack execute permission. */
 char *wm_program_find_library(const char *name, const char *search);
 
 #endif

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 /*
- * Like recvmsg(2). Returns the number of bytes received, 0 when the peer closed the socket and all
- * packets are read, or -errno.
+ * Like recvmsg(2). Returns the number of bytes received, 0 when the peer has closed the socket and
+ * all packets have been read, or -errno.
  */
 ssize_t wm_receive_message(int fd, struct msghdr *message, int flags);
 

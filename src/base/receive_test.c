@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive_test.c - all packets that a peer sent before it closed are received, even if it had
- * unread packets.
+ * receive_test.c - all packets that a peer sent before closing are received, even if it left
+ * packets unread.
  */
 #include <setjmp.h>
 #include <stdarg.h>

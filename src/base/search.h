@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search.h - the binary search of the tools, over anything that is sorted and has indices.
+ * search.h - the tools' binary search, over anything sorted and indexed.
  */
 #ifndef WM_BASE_SEARCH_H
 #define WM_BASE_SEARCH_H

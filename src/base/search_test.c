@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* search_test.c - compares searches in arrays of all small lengths with a walk. */
+/* search_test.c - compares searches with a linear scan, in arrays of all small lengths. */
 #include "base/search.h"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void test_all_lengths(void **unused)
 	}
 }
 
-/* Only indices in the range are tried, also when it does not begin with 0 or is empty. */
+/* Only indices in the range are tried, even when it does not begin at 0 or is empty. */
 static void test_ranges(void **unused)
 {
 	assert_int_equal(WM_SEARCH(5, 9, i, i < 5), 5);

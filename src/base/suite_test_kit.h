@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * The folder for the files of a test, in memory if the machine has /dev/shm. A test that creates
- * and syncs a thousand files takes half the time there, and is independent of how busy the disk is.
+ * The folder for a test's files, in memory if the machine has /dev/shm. A test that creates and
+ * syncs a thousand files takes half the time there, and is independent of how busy the disk is.
  */
 static inline const char *kit_scratch_folder(void)
 {

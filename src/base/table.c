@@ -65,7 +65,7 @@ int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index)
 	return 0;
 }
 
-/* Fills the gap with a later slot whose search would pass it, until no search does. */
+/* Fills the gap with a later slot whose search passes over it, and so on until no search does. */
 static void close_gap(struct wm_table *t, uint32_t gap)
 {
 	uint32_t mask = t->room - 1;

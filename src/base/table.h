@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - the hash table of the tools: it stores indices into an array that the caller owns. The
- * caller keeps the keys there and compares them:
+ * table.h - the tools' hash table: it stores indices into an array that the caller owns. The caller
+ * keeps the keys there and compares them:
  *
  *   uint64_t hash = wm_table_hash(&t, id);
  *   struct wm_table_walk w = wm_table_walk(hash);
@@ -11,10 +11,10 @@
  *                   return &entries[w.index];
  *   ... append an entry, then wm_table_add(&t, hash, its index)
  *
- * A caller may compute another hash by wm_mix() (base/mix.h) if it depends on a random seed. The
- * seed is random, so nobody can write a file whose keys collide. Slots keep 32 bits of the hash, so
+ * A caller may compute another hash with wm_mix() (base/mix.h) if it depends on a random seed. The
+ * seed is random, so nobody can craft a file whose keys collide. Slots keep 32 bits of the hash, so
  * most candidates are equal keys, and growing and removing need no callback.
- * Open addressing; at most half of the slots are used; 8 bytes a slot. One key may have several
+ * Open addressing; at most half of the slots are used; 8 bytes per slot. One key may have several
  * entries; a walk finds them in no particular order.
  *
  * Several threads may read at once while none changes the table. Code that runs in traced programs
@@ -48,7 +48,7 @@ void wm_table_done(struct wm_table *t); /* may also be called on a zeroed table 
 /* Adds an index below UINT32_MAX. Returns 0 or -ENOMEM, which leaves the table unchanged. */
 int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index);
 
-/* Removes the entry of that hash and index. Invalidates walks. */
+/* Removes the entry with that hash and index. Invalidates walks. */
 void wm_table_remove(struct wm_table *t, uint64_t hash, uint32_t index);
 
 /* Removes all entries, but keeps the memory and the seed. */
@@ -67,8 +67,8 @@ static inline uint64_t wm_table_hash_bytes(const struct wm_table *t, const void 
 
 /*
  * Reduces a hash to 32 bits. One step of wm_mix() is not enough for equally spaced keys, such as
- * addresses of pages: for one seed in a hundred, searches took 20 steps and more where the half of
- * its result was used as it is.
+ * addresses of pages: for one seed in a hundred, searches took 20 or more steps when half of its
+ * result was used unchanged.
  */
 static inline uint32_t wm_table_fold(uint64_t hash)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_test.c - tests that entries are found whatever their hashes and while the table grows and
+ * table_test.c - tests that entries are found whatever their hashes, while the table grows and
  * shrinks, and that keys made to collide do not.
  */
 #include "base/table.h"
@@ -73,7 +73,9 @@ static uint64_t hash_of(uint32_t folded)
 	return ((uint64_t)folded << 32) * inverse;
 }
 
-/* Few different hashes make long runs of slots, some of them across the end of the table. */
+/*
+ * A few different hashes make long runs of slots, some of which wrap around the end of the table.
+ */
 static void test_remove(void **unused)
 {
 	uint64_t keys[200], hashes[200], random = 1;

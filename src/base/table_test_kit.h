@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* table_test_kit.h - counts the probes that searches for all entries of a table take. */
+/* table_test_kit.h - counts the probes needed to search for every entry of a table. */
 #ifndef WM_BASE_TABLE_TEST_KIT_H
 #define WM_BASE_TABLE_TEST_KIT_H
 
 #include "base/table.h"
 
-/* Returns the sum of the slots that searches for all entries read: `nr` without collisions. */
+/* Returns the total number of slots read by searches for all entries: `nr` without collisions. */
 static inline uint64_t kit_table_probes(const struct wm_table *t)
 {
 	uint64_t sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.c - see text.h. The room doubles, so building n bytes copies at most 2n.
+ * text.c - see text.h. The capacity doubles, so building n bytes copies at most 2n.
  */
 #include "base/text.h"
 
@@ -37,7 +37,7 @@ bool wm_text_reserve(struct wm_text *t, size_t bytes)
 
 	if (t->failed)
 		return false;
-	if (t->room - t->bytes > bytes) /* and one for the NUL */
+	if (t->room - t->bytes > bytes) /* plus one for the NUL */
 		return true;
 	if (__builtin_add_overflow(t->bytes, bytes, &need) || need >= SIZE_MAX / 2)
 		goto fail;
@@ -65,7 +65,7 @@ void wm_text_str(struct wm_text *t, const char *s)
 
 void wm_text_char(struct wm_text *t, char c)
 {
-	/* Mostly there is room, also for the NUL. */
+	/* Usually there is room, including for the NUL. */
 	if (t->room - t->bytes < 2 || t->failed)
 		if (!wm_text_reserve(t, 1))
 			return;

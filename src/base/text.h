@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - a growing piece of text or bytes. An allocation failure is sticky: later additions do
+ * text.h - a growing buffer of text or bytes. An allocation failure is sticky: later additions do
  * nothing, and the caller checks `failed` once at the end. Always NUL-terminated when not empty.
  */
 #ifndef WM_BASE_TEXT_H
@@ -20,7 +20,7 @@ struct wm_text {
 void wm_text_init(struct wm_text *t);
 void wm_text_done(struct wm_text *t);
 
-/* Cuts the text to `bytes` and clears `failed`. Keeps the memory. */
+/* Truncates the text to `bytes` and clears `failed`. Keeps the memory. */
 void wm_text_cut(struct wm_text *t, size_t bytes);
 
 /*

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Decodes the character at `s`: returns its length and stores its value; returns 0 when it is not
- * well-formed. `bytes`, at least 1, is the number of bytes available.
+ * Decodes the character at `s`: returns its length and stores its value, or returns 0 when it is
+ * not well-formed. `bytes`, at least 1, is the number of bytes available.
  */
 uint32_t wm_utf8_read(const unsigned char *s, size_t bytes, uint32_t *ret);
 

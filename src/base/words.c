@@ -18,7 +18,7 @@ void wm_words_say(const struct wm_words *w, const char *fmt, ...)
 	if (!w || !w->say)
 		return;
 	va_start(args, fmt);
-	/* The sentence is cut when too long. */
+	/* A sentence that is too long is truncated. */
 	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
 	va_end(args);
 	w->say(sentence, w->data);
