@@ -16,7 +16,7 @@
 
 #include "event/schema_int.h"
 
-/* The memory block of a class while it is filled. */
+/* A class's memory block while it is being filled. */
 struct block {
 	struct wm_class *class;
 	struct wm_field *fields;
@@ -56,8 +56,8 @@ static int measure_fields(struct wm_schema s, struct measure *m, struct wm_diag 
 }
 
 /*
- * Checks the length of a name and refuses control characters: users type names, and files store
- * them.
+ * Checks a name's length and refuses control characters: names are typed by users and stored in
+ * files.
  */
 static int check_name(const char *name, const char *what, bool may_be_empty, struct wm_diag *diag)
 {

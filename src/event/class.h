@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * class.h - an event class: an event's name and its typed fields, parsed from the pointer-free
- * description of <waymark/abi.h>. Used by tools; the guest side passes descriptions on as bytes.
+ * description of <waymark/abi.h>. Used by tools; the guest side passes on descriptions as bytes.
  *
  * Ownership: a class owns everything it points to; it is immutable once parsed and may be shared
  * between threads.
@@ -71,7 +71,7 @@ struct wm_class {
 
 /*
  * Parses a description from untrusted bytes. `provider` replaces an empty provider and may be NULL.
- * Returns 0, -EBADMSG or -ENOMEM; on failure `diag` (optional) holds reason and offset.
+ * Returns 0, -EBADMSG or -ENOMEM; on failure, `diag` (optional) holds the reason and the offset.
  */
 int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 		   struct wm_class **ret_class, struct wm_diag *diag);

@@ -21,7 +21,7 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A xorshift generator: it gives the same numbers on every machine. */
+/* A xorshift generator: it returns the same numbers on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -102,7 +102,7 @@ static void test_every_type(void **state)
 		assert_int_equal(f->length, want[i].length);
 		assert_int_equal(f->offset, want[i].offset);
 	}
-	/* A label has the value that reading the field gives: -1 in a u1 is 255, 300 is 44. */
+	/* A label has the value that reading the field returns: -1 in a u1 is 255, 300 is 44. */
 	assert_string_equal(wm_field_label(&c->fields[12], 255), "RED");
 	assert_string_equal(wm_field_label(&c->fields[12], 0), "GREEN");
 	assert_string_equal(wm_field_label(&c->fields[12], 44), "BLUE");
@@ -488,7 +488,7 @@ static void test_limits(void **state)
 	strcpy(schema + n + WM_CLASS_NAME_MAX + 1, "#}");
 	expect_schema_bad("e", schema, values, 1, "label is too long");
 
-	/* Overlong field names are cut but stay distinct. */
+	/* Overlong field names are truncated but stay distinct. */
 	memset(schema, 'x', 1000);
 	strcpy(schema + 1000, ":i4;");
 	memset(schema + 1004, 'x', 999);
@@ -621,7 +621,7 @@ static void test_walk(void **state)
 	wm_class_destroy(c);
 }
 
-/* Reads every value a payload of this class has. */
+/* Reads every value in a payload of this class. */
 static uint64_t read_all(const struct wm_class *c, const unsigned char *payload, size_t bytes)
 {
 	struct wm_payload_cursor cursor = {.class = c, .data = payload, .bytes = bytes};
@@ -711,8 +711,8 @@ static void test_mutated_descriptions(void **state)
 			size_t at = r % n, from = (r >> 20) % n;
 
 			/*
-			 * Stores a random byte or, more often valid in the grammar, a byte copied
-			 * from elsewhere.
+			 * Stores a random byte or one copied from elsewhere, which is more often
+			 * valid in the grammar.
 			 */
 			copy[at] = r >> 63 ? (unsigned char)(r >> 40) : copy[from];
 		}

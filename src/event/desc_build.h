@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * desc_build.h - builds the description of an event (<waymark/abi.h>) at run time, for tests and
- * for readers of traces, which find the events in a file. In traced programs the compiler builds
- * the descriptions, so this code is not part of the runtime.
+ * desc_build.h - builds an event's description (<waymark/abi.h>) at run time, for tests and for
+ * trace readers, which find the events in a file. In traced programs the compiler builds the
+ * descriptions, so this code is not part of the runtime.
  */
 #ifndef WM_EVENT_DESC_BUILD_H
 #define WM_EVENT_DESC_BUILD_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * NULL strings count as empty; the strings are not checked here; wm_class_parse() checks them. With
+ * NULL strings are treated as empty; strings are checked by wm_class_parse(), not here. With
  * `named`, `schema` is "name:type;..." for every kind; without it, a marker is described by its
- * format and arguments, as the compiler does it.
+ * format and arguments, as in compiled programs.
  */
 struct wm_desc_spec {
 	const char *provider, *name, *schema, *print, *file;
@@ -33,8 +33,8 @@ struct wm_desc_spec {
 int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, size_t *ret_bytes);
 
 /*
- * Builds a description from the four properties that tests vary, with level INFO and kind EVENT.
- * Returns NULL when out of memory. `values` may be NULL when the schema has no '#'.
+ * Builds a description from the four properties that tests vary; the level is INFO and the kind
+ * EVENT. Returns NULL when out of memory. `values` may be NULL when the schema has no '#'.
  */
 unsigned char *wm_desc_simple(const char *provider, const char *name, const char *schema,
 			      const int64_t *values, uint16_t nr_values, size_t *ret_bytes);

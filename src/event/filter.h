@@ -14,25 +14,25 @@
  * link and run are guest code: no libc, no allocation, no system call; link takes about 1 KiB of
  * stack, run half of that. Running a program without floats uses general registers only.
  *
- * The language (doc/format/event.md has it in full):
+ * The language (doc/format/event.md describes it in full):
  *
  *   ||  &&  |  ^  &  == !=  < <= > >=  << >>  + -  * / %  unary ! ~ -  ( )
  *   rows  name[3]  $pid $tid $comm $cpu $time  10 0x1f 017 10ms 1.5 'c' "str*"
  *
- * binding as in C, loosest first. Rules where C leaves a choice or is error-prone:
- * - Integers are 64 bits wide; a value that fits i64 is signed: only 8-byte unsigned
+ * Precedence is as in C, loosest first. Rules where C leaves a choice or is error-prone:
+ * - Integers are 64 bits wide; values that fit i64 are signed: only 8-byte unsigned
  *   fields (u64, hex, pointers) and literals beyond i64 are unsigned. Operators
  *   on a signed and an unsigned value give an unsigned one, as in C, and wrap;
  *   a shift has the type of its left side.
  * - Comparisons are mathematically correct: -1 < (unsigned) 1 is true.
  * - Shifts by 64 bits and more, or by negative counts, shift out all bits.
- * - An integer combined with a float becomes a double; % & | ^ ~ << >> refuse floats.
+ * - An integer combined with a float becomes a double; % & | ^ ~ << >> reject floats.
  * - An operation without a value makes the whole filter false, not just its part:
  *   division by zero (integer or float), an index out of range, a payload that
  *   ends before or inside a field that is read. && and || evaluate their right
- *   side only when the left one has not decided.
+ *   side only when the left one does not decide the result.
  * - Strings support == and !=, where a literal with * ? or [...] is a pattern
- *   (base/glob.h; a backslash makes a character ordinary). An enumeration may be
+ *   (base/glob.h; a backslash escapes a character). An enumeration may be
  *   compared with a label: color == "RED", color != "DARK*", level <= "WARN".
  * - name[i] of an array, sequence or blob is its element; of a string or char
  *   array a byte, 0 to 255.
@@ -68,14 +68,14 @@ struct wm_filter_contexts {
 /* --- tool side ------------------------------------------------------- */
 
 /*
- * Compiles text to bytecode (malloc'ed, the caller frees it). -EINVAL with diag->column at the
- * error; names are not checked here.
+ * Compiles text to bytecode (malloc'ed, the caller frees it). Returns -EINVAL with diag->column at
+ * the error; names are not checked here.
  */
 int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_bytes,
 		    struct wm_diag *diag);
 
 /*
- * Checks that the filter can be applied to the event. 0, or the errno of wm_filter_link(),
+ * Checks that the filter can be applied to the event. Returns 0, or the errno of wm_filter_link(),
  * explained in `diag`: which field is missing, which types are compared; line and column are those
  * of the filter's text.
  */
@@ -104,8 +104,8 @@ bool wm_filter_uses_float(const struct wm_filter *f);
 /*
  * Evaluates the filter. `payload` has the layout that the emit macro writes, with or without
  * padding after it. A payload shorter than the event's minimum, or one that ends before or inside a
- * field that the filter reads, gives false. `contexts` holds the values in wm_filter_needs(); may
- * be NULL when that is 0.
+ * field that the filter reads, yields false. `contexts` holds the values that wm_filter_needs()
+ * lists; it may be NULL when that is 0.
  *
  * In a traced program (WM_GUEST) wm_filter_run() is false for programs that use floats: the caller
  * checks wm_filter_uses_float(), saves the vector registers, and calls wm_filter_run_float(), which
@@ -117,10 +117,10 @@ bool wm_filter_run_float(const struct wm_filter *f, const unsigned char *payload
 			 const struct wm_filter_contexts *contexts);
 
 /*
- * A fast first test before a filter runs: a comparison that makes the whole filter false when it
- * fails. Load the value at `offset` of the payload, widen it to 64 bits and subtract `first`: if
- * the difference is above `span` (unsigned), the filter is false. Returns false when the filter
- * does not begin with such a test.
+ * A quick test before a filter runs: a comparison that makes the whole filter false when it fails.
+ * Load the value at `offset` in the payload, widen it to 64 bits and subtract `first`: if the
+ * difference is above `span` (unsigned), the filter is false. Returns false when the filter does
+ * not begin with such a test.
  */
 enum wm_filter_quick_kind {
 	WM_FILTER_QUICK_NONE,

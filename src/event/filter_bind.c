@@ -43,7 +43,7 @@ struct binder {
 
 /* --- errors ----------------------------------------------------------------------- */
 
-/* Reports an error at the column of the current operation. Only the first error is kept. */
+/* Reports an error at the column of the current operation. Only the first error is recorded. */
 static void bind_fail(struct binder *b, int err, const char *sentence, const char *name)
 {
 	if (b->err)
@@ -61,7 +61,7 @@ static void bind_damaged(struct binder *b)
 	bind_fail(b, -EBADMSG, "the compiled filter is damaged%.0s%.0s", "");
 }
 
-/* Suggests the nearest field names. */
+/* Suggests the closest field names. */
 static void no_field(struct binder *b, const char *wanted)
 {
 	char near_words[WM_DIAG_SENTENCE / 2], sentence[2 * WM_DIAG_SENTENCE];

@@ -15,7 +15,7 @@
 
 #define NAMES_SHOWN 8u
 
-/* "a, b, c and 4 more": the first few names, and the number of the others. */
+/* "a, b, c and 4 more": the first few names, and how many others there are. */
 static void list_names(struct wm_text *t, uint32_t nr, const char *(*name)(const void *, uint32_t),
 		       const void *of)
 {
@@ -37,7 +37,7 @@ static const char *label_name(const void *field, uint32_t i)
 	return ((const struct wm_field *)field)->labels[i].name;
 }
 
-/* Suggests the names nearest to `wanted`; if there are none, lists the first few names. */
+/* Suggests the names closest to `wanted`; if there are none, lists the first few names. */
 static void filter_check_offer(struct wm_text *t, const char *wanted, uint32_t nr,
 			       const char *(*name)(const void *, uint32_t), const void *of)
 {
@@ -113,7 +113,7 @@ static void filter_check_explain(struct wm_text *t, const struct wm_filter_fault
 	}
 }
 
-/* Copies the position of the op in the filter's text, which the parser recorded, into the diag. */
+/* Copies the op's position in the filter's text, which the parser recorded, to the diag. */
 static void locate(struct wm_diag *diag, const unsigned char *code, size_t bytes, uint32_t op)
 {
 	struct wm_filter_code c;

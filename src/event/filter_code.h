@@ -7,9 +7,9 @@
  *   struct wm_filter_head | code[code_bytes] | text[text_bytes] | u16 column[nr_ops]
  *
  * The code is the expression in postfix order. Values are numbers or strings; the code does not
- * contain the types of fields. `AND n` and `OR n` come between their operands: n is the size of the
- * right one's code, skipped when the left one decides. Names and strings are (u16 offset, u16
- * bytes) in text. Columns, one for each op, are for messages only.
+ * contain field types. `AND n` and `OR n` come between their operands: n is the size of the right
+ * one's code, skipped when the left one decides. Names and strings are (u16 offset, u16 bytes) in
+ * text. Columns, one for each op, are for messages only.
  */
 #ifndef WM_EVENT_FILTER_CODE_H
 #define WM_EVENT_FILTER_CODE_H
@@ -35,7 +35,7 @@ enum wm_filter_op {
 	WM_OP_UINT,    /* u64, for values beyond i64 */
 	WM_OP_FLOAT,   /* the bits of a double */
 	WM_OP_TEXT,    /* a string to be matched exactly */
-	WM_OP_GLOB,    /* a pattern of base/glob.h */
+	WM_OP_GLOB,    /* a pattern (base/glob.h) */
 	WM_OP_FIELD,   /* name */
 	WM_OP_ELEMENT, /* a name; pops the index */
 	WM_OP_CONTEXT, /* u8: bit number in enum wm_filter_context */
@@ -89,7 +89,7 @@ static inline int wm_filter_code_open(struct wm_filter_code *c, const void *data
 	return 0;
 }
 
-/* Number of operand bytes that follow an op; -EBADMSG when the op does not exist. */
+/* Number of operand bytes that follow an op; -EBADMSG if there is no such op. */
 static inline int wm_filter_operand_bytes(uint8_t op)
 {
 	static const uint8_t leaf[] = {
@@ -154,7 +154,7 @@ enum wm_filter_what {
 	WM_FAULT_INDEX_RANGE,  /* the index is beyond the end of the fixed array `name` */
 	WM_FAULT_TEXT_NUMBER,  /* a string is used where a number is needed */
 	WM_FAULT_TEXT_COMPARE, /* a string is compared with a number */
-	WM_FAULT_TEXT_ORDER,   /* strings are compared by <, <=, > or >= */
+	WM_FAULT_TEXT_ORDER,   /* strings are compared with <, <=, > or >= */
 	WM_FAULT_TEXT_TEXT,    /* two constant strings are compared */
 	WM_FAULT_LABEL,        /* field `field` has no label `name` */
 	WM_FAULT_LABEL_ORDER,  /* < with a label pattern that matches several values */
@@ -168,7 +168,7 @@ struct wm_filter_fault {
 	uint32_t name_bytes, field;
 };
 
-/* Like wm_filter_link(), but also returns the fault; filter_check.c makes a message of it. */
+/* Like wm_filter_link(), but also returns the fault, which filter_check.c turns into a message. */
 int64_t wm_filter_link_why(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
 			   void *storage, size_t storage_bytes, struct wm_filter_fault *ret_fault);
 

@@ -33,7 +33,7 @@ static double widen(uint64_t u)
 	return bits.f;
 }
 
-/* Returns false for a division by zero, as integer division does. */
+/* Returns false on division by zero, as integer division does. */
 static bool arith(uint8_t op, double a, double b, uint64_t *ret)
 {
 	switch (op) {

@@ -7,7 +7,7 @@
 #include "base/suite_test_kit.h"
 #include "event/filter_test_kit.h"
 
-/* A payload that is cut at any byte never passes a filter that the whole payload does not pass. */
+/* A payload truncated at any byte never passes a filter that the whole payload does not pass. */
 static void test_cut_payloads(void **state)
 {
 	(void)state;
@@ -93,7 +93,7 @@ static void test_mutated_payloads(void **state)
 /* --- hostile code ----------------------------------------------------- */
 
 /*
- * Links arbitrary code and runs it if it links. No access may be out of bounds, not even of the
+ * Links arbitrary code and runs it if it links. No access may be out of bounds, not even within the
  * filter's stack (ASan and UBSan check). Returns whether the code linked.
  */
 static bool try_code(const unsigned char *code, size_t bytes, const struct record *r,
@@ -313,7 +313,7 @@ static void test_hand_code(void **state)
 	free(desc);
 }
 
-/* Code that nests exactly to the limit, and code that nests one level more. */
+/* Code that nests exactly to the limit, and code that nests one level deeper. */
 static void test_hand_depth(void **state)
 {
 	const struct record *r = &records[0];

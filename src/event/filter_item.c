@@ -106,7 +106,7 @@ static int order_of(const struct wm_type *t, const struct wm_type_label *l, uint
 }
 
 /*
- * Compares a number with a label. For operators other than == and != the binder ensured that
+ * Compares a number with a label. For operators other than == and !=, the binder has ensured that
  * exactly one label matches.
  */
 static bool filter_item_compare_label(const struct operand *o, uint8_t op, uint64_t n)

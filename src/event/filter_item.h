@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item.h - the filter language of filter.h for events of any tracer: the same bytecode is
- * bound to the types of an event's parts (item.h) instead of a description, and run over the
- * event's items. Tool side.
+ * filter_item.h - the filter language of filter.h for events from any tracer: the same bytecode is
+ * bound to the types of an event's parts (item.h) instead of a description, and run on the event's
+ * items. Tool side.
  *
  * A name is looked up in the event's own fields first, then in its contexts, from the event's
- * outwards to the packet's. Unsigned integers of 64 bits are unsigned, all others signed; labels of
+ * outwards to the packet's. 64-bit unsigned integers are unsigned, all others signed; labels with
  * ranges compare as ranges. The rules are those of filter.h; filter_cases_test_kit.h tests both
  * evaluators against them.
  */
@@ -31,7 +31,7 @@ void wm_item_filter_destroy(struct wm_item_filter *f);
 /* Returns bits of enum wm_filter_context. */
 uint32_t wm_item_filter_needs(const struct wm_item_filter *f);
 
-/* The values of contexts. A filter that reads an unknown one is false. */
+/* Context values. A filter that reads an unknown one is false. */
 struct wm_item_contexts {
 	int64_t pid, tid, cpu, time_ns;
 	const char *comm;

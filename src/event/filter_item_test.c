@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_item_test.c - evaluates the table of expressions (filter_cases_test_kit.h) on decoded
- * items. Also tests what only events of other tracers have (enumerations with ranges, packet and
- * stream contexts, missing contexts), and damaged bytecode.
+ * items. Also tests features that only other tracers' events have (enumerations with ranges, packet
+ * and stream contexts, missing contexts), and damaged bytecode.
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"
@@ -223,7 +223,7 @@ static void test_refusals(void **unused)
 	destroy_event(e);
 }
 
-/* Labels with ranges; a part's own member hides that of an outer part; unknown contexts. */
+/* Labels with ranges; a part's own member hides an outer part's; unknown contexts. */
 static void test_foreign(void **unused)
 {
 	static const struct wm_type_label labels[] = {{"LOW", 0, 9}, {"HIGH", 10, 99}};

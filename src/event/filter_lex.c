@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.c - see filter_lex_int.h. Reads numbers, quotes and escapes; does not know
+ * filter_lex.c - see filter_lex_int.h. Reads numbers, quotes and escapes; knows nothing about
  * expressions. Independent of the locale.
  */
 #include "event/filter_lex_int.h"
@@ -30,7 +30,7 @@ int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, 
 		}
 	}
 	va_start(args, fmt);
-	/* The sentence is cut when too long. */
+	/* A sentence that is too long is truncated. */
 	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
 	va_end(args);
 	(void)wm_diag_set(x->diag, -EINVAL, "filter", offset, "%s", sentence);
@@ -45,8 +45,8 @@ static bool filter_lex_is_digit(char c)
 }
 
 /*
- * Whether `c` may be part of a name. Bytes of UTF-8 count as letters; names become identifiers as
- * in class.h.
+ * Whether `c` may be part of a name. UTF-8 bytes count as letters; names become identifiers as in
+ * class.h.
  */
 static bool is_name_char(char c)
 {
@@ -249,8 +249,8 @@ static uint32_t filter_lex_set_end(const struct quoted *q, uint32_t i)
 }
 
 /*
- * Writes the bytes as a pattern of base/glob.h, where a backslash escapes outside of sets but not
- * inside. Bytes without a special one become a string instead.
+ * Writes the bytes as a pattern (base/glob.h), where a backslash escapes outside sets but not
+ * inside. If no byte is special, they become a string instead.
  */
 static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_token *t)
 {

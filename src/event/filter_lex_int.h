@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex_int.h - splits the text of a filter into tokens. Tool side; private to filter_lex.c
- * and filter_parse.c.
+ * filter_lex_int.h - splits a filter's text into tokens. Tool side; private to filter_lex.c and
+ * filter_parse.c.
  */
 #ifndef WM_EVENT_FILTER_LEX_INT_H
 #define WM_EVENT_FILTER_LEX_INT_H
@@ -16,10 +16,10 @@ enum wm_token_kind {
 	WM_TOKEN_END,
 	WM_TOKEN_INT,     /* `value`; is_unsigned when it is beyond i64 */
 	WM_TOKEN_FLOAT,   /* `value`: the bits of a double */
-	WM_TOKEN_TEXT,    /* `text`; is_glob: it is a pattern of base/glob.h */
+	WM_TOKEN_TEXT,    /* `text`; is_glob: it is a pattern (base/glob.h) */
 	WM_TOKEN_NAME,    /* `text`, turned into an identifier */
 	WM_TOKEN_CONTEXT, /* `value`: bit number in enum wm_filter_context */
-	WM_TOKEN_PUNCT,   /* `value`: the characters, as by WM_PUNCT() */
+	WM_TOKEN_PUNCT,   /* `value`: the characters, as WM_PUNCT() packs them */
 };
 
 /* "<" is WM_PUNCT('<', 0), "<<" is WM_PUNCT('<', '<'). */
@@ -31,7 +31,7 @@ struct wm_token {
 	uint64_t value;
 	bool is_unsigned, is_glob;
 	uint32_t text_bytes;
-	/* Not NUL-terminated; a pattern has at most twice the bytes of its source. */
+	/* Not NUL-terminated; a pattern is at most twice as long as its source. */
 	char text[2 * WM_FILTER_TEXT_MAX];
 };
 
@@ -41,7 +41,7 @@ struct wm_lexer {
 	struct wm_diag *diag;
 };
 
-/* Reads the next token: 0, or -EINVAL with the diag filled. */
+/* Reads the next token. Returns 0, or -EINVAL with the diag filled. */
 int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret);
 
 /* Fills the diag with a message and the line and column of `offset`; returns -EINVAL. */

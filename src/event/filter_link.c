@@ -2,7 +2,7 @@
 /*
  * filter_link.c - verifies a portable filter against one event's description and turns it into a
  * program (filter_program_int.h). Guest code: general registers only, no libc, no allocation, no
- * state, bounded stack. Every byte of filter and description is untrusted.
+ * state, bounded stack. Every byte of the filter and the description is untrusted.
  *
  * Linking is one pass over the postfix code; filter_linker_int.h explains its stack of types.
  */
@@ -282,7 +282,7 @@ static bool is_test(uint8_t op)
 }
 
 /*
- * When a result of a test leads straight to the last instruction, the end, lets the test itself end
+ * When a test's result leads straight to the last instruction, the end, lets the test itself end
  * the program.
  */
 static void filter_link_shorten(struct linker *l)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_link_compare.c - how the linker translates comparisons: one with a constant becomes a
- * range test, one with text a string test, and labels of enumerations are replaced by their values.
- * See filter_link.c.
+ * filter_link_compare.c - how the linker translates comparisons: a comparison with a constant
+ * becomes a range test, one with text a string test, and enumeration labels are replaced by their
+ * values. See filter_link.c.
  */
 #include "event/filter_linker_int.h"
 
@@ -134,7 +134,7 @@ static void link_compare_texts(struct linker *l, uint8_t op)
 	linker_push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 }
 
-/* Finds the field of an enumeration by its index, a second time. */
+/* Finds an enumeration's field a second time, by its index. */
 static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema *s,
 			struct wm_schema_field *f)
 {

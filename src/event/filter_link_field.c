@@ -28,7 +28,7 @@ static uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_coun
 }
 
 /*
- * Finds a field by name, by the naming rules of class.c. Uses unwritten instructions as scratch
+ * Finds a field by name, using the naming rules of class.c. Uses unwritten instructions as scratch
  * memory.
  */
 static int link_field_find(struct linker *l, const char *name, uint32_t bytes, struct place *ret)
@@ -105,7 +105,7 @@ static void use_anchor(struct linker *l, uint32_t anchor)
 		l->nr_anchors = anchor;
 }
 
-/* Loads the scalar at a place. It is a leaf when no field of variable size precedes it. */
+/* Loads the scalar at a place. It is a leaf when no variable-size field precedes it. */
 static void load_place(struct linker *l, const struct place *p)
 {
 	struct wm_filter_insn *insn =

@@ -3,17 +3,17 @@
  * filter_linker_int.h - the state of the linker: instructions being written, the stack of types,
  * and the rules that keep folding correct. Private to the files filter_link*.c. Guest code.
  *
- * Instructions are emitted at once. The last ones can still be folded: two constants into one, a
- * field and a constant into a range test, && and || into the test before them. Two flags of a value
- * show when folding is correct:
+ * Instructions are emitted immediately. The last ones can still be folded: two constants into one,
+ * a field and a constant into a range test, && and || into the test before them. Two flags of a
+ * value tell when folding is correct:
  *
  *   LEAF  one instruction pushes it, and when the value is the top of the
  *         stack that instruction is the last (of two leaves on top: the last two)
  *   TEST  the last instruction yields it as 0 or 1 and can carry a jump
  *
  * A value may have a chain: jumps that carry the value and whose target is the instruction where it
- * is complete. They are settled when the next value is pushed or this one is used, unless that use
- * is the same operator again, which passes them on.
+ * is complete. They are settled when the next value is pushed or this one is used, unless it is
+ * used by the same operator, which passes them on.
  */
 #ifndef WM_EVENT_FILTER_LINKER_INT_H
 #define WM_EVENT_FILTER_LINKER_INT_H
@@ -112,7 +112,7 @@ static inline struct wm_filter_insn *last(struct linker *l)
 	return &l->insns[l->nr - 1];
 }
 
-/* Makes all jumps of a value's chain target the next instruction. */
+/* Makes all jumps in a value's chain target the next instruction. */
 static inline void linker_settle(struct linker *l, struct value *v)
 {
 	uint16_t at = v->chain;
@@ -220,7 +220,7 @@ static inline void push_string(struct linker *l, uint64_t operand)
 
 /* --- fields by name --------------------------------------------------- */
 
-/* A field that was found by name, and where it is in the payload. */
+/* A field found by name, and where it is in the payload. */
 struct place {
 	struct wm_schema_field field;
 	uint32_t anchor, offset;
@@ -265,7 +265,7 @@ static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 
 static inline bool is_load(const struct value *v)
 {
-	/* It is not a constant: the caller has checked that. */
+	/* It is not a constant; the caller has checked. */
 	return (v->flags & VALUE_LEAF) && linker_is_int(v);
 }
 
@@ -277,7 +277,7 @@ void wm_filter_link_element(struct linker *l,
 			    const struct wm_filter_step *step); /* also pops the index */
 void wm_filter_link_context(struct linker *l, uint8_t bit);
 
-/* filter_link_compare.c: pushes the result of a comparison whose operands were already popped. */
+/* filter_link_compare.c: pushes the result of a comparison whose operands have been popped. */
 void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 			 const struct value *right);
 void wm_filter_link_strings(struct linker *l, uint8_t op, const struct value *left,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parse.c - compiles the text of a filter to the portable code of filter_code.h: precedence
- * climbing that writes postfix directly. Tool side. Knows no event: names and types are left to the
- * linker, except that a string in quotes is always a string.
+ * filter_parse.c - compiles a filter's text to the portable code of filter_code.h: precedence
+ * climbing that writes postfix directly. Tool side. Knows nothing about events: names and types are
+ * left to the linker, except that a quoted string is always a string.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "event/filter_code.h"
 #include "event/filter_lex_int.h"
 
-#define DEPTH_MAX 100u /* limit for the nesting of brackets and prefix operators */
+#define DEPTH_MAX 100u /* nesting limit of brackets and prefix operators */
 #define OPS_MAX   (WM_FILTER_BYTES_MAX / 3)
 
 struct parser {
@@ -28,7 +28,7 @@ struct parser {
 struct operand {
 	uint32_t offset; /* offset in the filter's text */
 	uint32_t code;   /* offset in the code */
-	bool is_text;    /* the expression is a string in quotes */
+	bool is_text;    /* the expression is a quoted string */
 };
 
 struct binary {
@@ -300,7 +300,7 @@ static int parse_binary(struct parser *p, const struct binary *b, uint32_t offse
 	return filter_parse_emit(p, op, NULL, 0, offset);
 }
 
-/* Parses an expression whose operators bind at least this strongly. */
+/* Parses an expression whose operators bind at least this tightly. */
 static int parse_expression(struct parser *p, unsigned binding, struct operand *ret)
 {
 	const struct binary *b;

@@ -48,7 +48,7 @@ static int find_top(const struct wm_filter_code *c, uint32_t from, uint32_t to, 
 	return more < 0 || pos != to ? -EBADMSG : 0;
 }
 
-/* Splits from right to left: after the last &&, the code to the left of it is split. */
+/* Splits from right to left: at the last && first, then the code to its left. */
 static int filter_parts_split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 {
 	for (;;) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parts.h - splits a filter's bytecode at its top-level && and joins a selection of the
- * parts again. This serves evaluators that support only some parts and leave the others to another
- * evaluator. Tool side.
+ * filter_parts.h - splits a filter's bytecode at its top-level && and joins selected parts again,
+ * for evaluators that support only some parts and leave the others to another evaluator. Tool side.
  */
 #ifndef WM_EVENT_FILTER_PARTS_H
 #define WM_EVENT_FILTER_PARTS_H
@@ -17,7 +16,7 @@ struct wm_filter_part {
 	uint32_t from, to;
 };
 
-#define WM_FILTER_PARTS_MAX 64u /* if there are more parts, the first ones are not separated */
+#define WM_FILTER_PARTS_MAX 64u /* if there are more, the first parts are not separated */
 
 /*
  * Finds the parts, in the order in which they were written. Returns their number, at least 1, or
@@ -26,7 +25,10 @@ struct wm_filter_part {
 int wm_filter_parts(const unsigned char *code, size_t bytes,
 		    struct wm_filter_part ret[WM_FILTER_PARTS_MAX]);
 
-/* Joins the given parts by && to bytecode that the caller frees. Returns 0, -ENOMEM or -EBADMSG. */
+/*
+ * Joins the given parts with && into bytecode that the caller frees. Returns 0, -ENOMEM or
+ * -EBADMSG.
+ */
 int wm_filter_of_parts(const unsigned char *code, size_t bytes, const struct wm_filter_part *parts,
 		       uint32_t nr, unsigned char **ret_code, size_t *ret_bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parts_test.c - splits filters and joins the parts again: checks the parts that are found,
- * that all of them together give the result of the whole filter, that the whole filter implies each
- * selection, and damaged bytecode.
+ * filter_parts_test.c - splits filters and joins the parts again: checks the parts found, that
+ * together they yield the result of the whole filter, that the whole filter implies each selection,
+ * and damaged bytecode.
  */
 #include "event/filter_test_kit.h"
 

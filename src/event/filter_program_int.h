@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_program_int.h - the linked form of a filter: filter_link.c writes it, filter_run.c and
- * filter_float.c run it. Private to them; position independent; trusted, because only the linker
- * makes it.
+ * filter_float.c run it. Private to them; position-independent; trusted, because only the linker
+ * generates it.
  *
  *   struct wm_filter | text | struct wm_filter_insn[nr_insns] | struct wm_filter_walk[]
  *
  * A stack of 64-bit words; strings are never on it. Instructions that yield 0 or 1 ("tests") may
- * carry a jump: when the result is `when`, it is pushed and the jump taken, else nothing is pushed.
- * So `a > 1 && b < 2` consists of two tests and an end. As both results of the second test and one
- * of the first lead to the end, these tests end the program themselves.
+ * carry a jump: when the result is `when`, it is pushed and the jump is taken; otherwise nothing is
+ * pushed. So `a > 1 && b < 2` consists of two tests and an end. Because both results of the second
+ * test and one of the first lead to the end, these tests end the program themselves.
  *
- * Places: a field after k fields of variable size is at anchor k plus a fixed offset; anchor 0 is
- * the payload's start, anchor k the end of the k-th such field. Anchors are computed when first
- * needed. Fields at anchor 0 need no check at run time: a payload has at least min_bytes.
+ * Places: a field after k variable-size fields is at anchor k plus a fixed offset; anchor 0 is the
+ * payload's start, anchor k the end of the k-th such field. Anchors are computed when first needed.
+ * Fields at anchor 0 need no check at run time: a payload has at least min_bytes.
  */
 #ifndef WM_EVENT_FILTER_PROGRAM_INT_H
 #define WM_EVENT_FILTER_PROGRAM_INT_H
@@ -43,7 +43,7 @@ enum wm_insn_op {
 	WM_INSN_RANGE_U4,
 	WM_INSN_RANGE_W8,
 	WM_INSN_RANGE_B1,
-	WM_INSN_RANGE, /* the same, for the value on top of the stack */
+	WM_INSN_RANGE, /* as above, for the value on top of the stack */
 	/* offset: in the payload; same order as the range tests */
 	WM_INSN_LOAD_I1,
 	WM_INSN_LOAD_U1,
@@ -70,7 +70,7 @@ enum wm_insn_op {
 	 */
 	WM_INSN_COMPARE,
 	WM_INSN_STRING, /* a test of two strings; x, y: operands */
-	/* x: number of the values that follow, four in the space of an instruction. */
+	/* x: number of values that follow, four in the space of an instruction. */
 	WM_INSN_IN,
 	WM_INSN_LEAF, /* exists only while linking: a string operand, x */
 	/* Floats: in filter_float.c */
@@ -100,7 +100,7 @@ struct wm_filter_insn {
 	4u /* number of WM_INSN_IN values that fit in the space of an instruction                  \
 	    */
 
-/* A field of variable size, and the bytes between the previous anchor and it. */
+/* A variable-size field, and the bytes between it and the previous anchor. */
 struct wm_filter_walk {
 	uint32_t offset;
 	uint8_t shape, bytes; /* enum wm_field_shape; size of an element */
@@ -201,7 +201,7 @@ static inline bool wm_filter_arith(uint8_t op, bool is_unsigned, uint64_t a, uin
 	}
 }
 
-/* The result of a comparison operator when the operands compare as `order` (-1, 0 or 1). */
+/* The result of a comparison operator whose operands compare as `order` (-1, 0 or 1). */
 static inline bool wm_filter_order(uint8_t op, int order)
 {
 	switch (op) {

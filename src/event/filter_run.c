@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_run.c - runs linked filters. Guest code: general registers only, no
- * libc, no state, less than 512 bytes of stack, no recursion. Relies on the linker to have checked
+ * libc, no state, less than 512 bytes of stack, no recursion. Relies on the linker having checked
  * types, stack depth and jumps; trusts no byte of a payload.
  */
 #include "event/filter.h"
@@ -94,7 +94,7 @@ static uint64_t filter_run_load(const unsigned char *p, uint8_t kind)
 	}
 }
 
-/* Loads a scalar that comes after fields of variable size. */
+/* Loads a scalar that comes after variable-size fields. */
 static bool load_far(struct frame *fr, const struct wm_filter_insn *insn, uint64_t *ret)
 {
 	uint64_t pos;
@@ -220,7 +220,7 @@ static uint64_t filter_run_context(const struct wm_filter_contexts *c, uint8_t b
 
 /*
  * Runs an instruction that is not a test: pops values and pushes one. Returns the new end of the
- * stack, or NULL when there is no value. Afterwards *at is past the values of a set (WM_INSN_IN).
+ * stack, or NULL when there is no value. Advances *at past the values of a set (WM_INSN_IN).
  */
 __attribute__((always_inline)) static inline uint64_t *
 evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
@@ -379,7 +379,7 @@ bool wm_filter_quick(const struct wm_filter *f, struct wm_filter_quick *ret)
 	ret->offset = insn->offset;
 	ret->first = insn->x;
 	ret->span = insn->y;
-	/* A value outside of the range passes the inverted test, unless no value is outside. */
+	/* A value outside the range passes the inverted test, unless no value is outside. */
 	if (insn->invert) {
 		ret->first = insn->x + insn->y + 1;
 		ret->span = 0 - insn->y - 2;

@@ -112,7 +112,7 @@ static void test_parse_errors(void **state)
 	}
 }
 
-/* Builds `n` times `head`, then `middle`, then `n` times `tail`. */
+/* Returns `head` repeated `n` times, then `middle`, then `tail` repeated `n` times. */
 static char *repeat(const char *head, const char *middle, const char *tail, unsigned n)
 {
 	char *text = calloc(1, n * (strlen(head) + strlen(tail)) + strlen(middle) + 1), *to = text;
@@ -333,7 +333,7 @@ static void test_storage(void **state)
 	free(desc);
 }
 
-/* Fields are found by the names that class.c gives them. */
+/* Fields are found under the names that class.c gives them. */
 static void test_field_names(void **state)
 {
 	int64_t values[] = {WAYMARK_ARG('i', 4), WAYMARK_ARG('i', 4), WAYMARK_ARG('s', 1),

@@ -77,7 +77,7 @@ __attribute__((unused)) static const struct expected cases[] = {
 #include "event/filter_cases_test_kit.h"
 };
 
-/* A xorshift generator: it gives the same numbers on every machine. */
+/* A xorshift generator: it returns the same numbers on every machine. */
 __attribute__((unused)) static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -100,7 +100,7 @@ __attribute__((unused)) static unsigned char *describe(const struct record *r, s
 	return wm_desc_simple("test", r->name, r->schema, r->values, r->nr_values, ret_bytes);
 }
 
-/* Links a program and moves it to a block of its exact size; the caller frees it. */
+/* Links a program and moves it to a block of exactly its size; the caller frees it. */
 __attribute__((unused)) static struct wm_filter *
 link_text(const char *text, const unsigned char *desc, size_t desc_bytes)
 {

@@ -3,15 +3,15 @@
  * item.h - the values of an event from any tracer, as a flat list.
  *
  * A decoder turns an event's bytes into items, outermost first, members in order: a structure's
- * item gives the number of members that follow, a list's the number of elements. A caller that does
- * not need what is inside an item skips it with `next`. There is no object, no allocation and no
+ * item gives the number of members that follow, a list's item the number of elements. A caller that
+ * does not need an item's contents skips them with `next`. There is no object, no allocation and no
  * call per value.
  *
  *   { a = 1, b = { c = "x", d = [ 7, 8 ] } }
  *   [0] a 1   [1] b STRUCT 2, next 6   [2] c "x"   [3] d LIST 2, next 6   [4] 7   [5] 8
  *
- * Types are immutable once made, belong to the trace and may be shared between threads. A type may
- * be used by several members; there are no cycles.
+ * Types are immutable once created, belong to the trace, and may be shared between threads. A type
+ * may be used by several members; there are no cycles.
  */
 #ifndef WM_EVENT_ITEM_H
 #define WM_EVENT_ITEM_H
@@ -24,7 +24,7 @@ enum wm_type_kind {
 	WM_TYPE_UNSIGNED, /* item.u */
 	WM_TYPE_SIGNED,   /* item.s */
 	WM_TYPE_BOOL,     /* item.u is 0 or 1 */
-	WM_TYPE_FLOAT,    /* item.f, also for floats of 32 bits */
+	WM_TYPE_FLOAT,    /* item.f, also for 32-bit floats */
 	WM_TYPE_STRING,   /* item.text, item.count bytes; not NUL-terminated, no NUL inside */
 	WM_TYPE_BYTES,    /* item.bytes, item.count */
 	WM_TYPE_STRUCT,   /* item.count members follow */
@@ -47,9 +47,9 @@ struct wm_type_label {
 	const char *name;
 	/* Bounds of a range, as unsigned numbers when the type is unsigned; ranges may overlap. */
 	int64_t low, high;
-	/* Labels of one name: 1 + index of the next; 0: none, or not linked. */
+	/* Labels with the same name: 1 + index of the next; 0: none, or not linked. */
 	uint32_t twin;
-	bool follows; /* another label of that name precedes it */
+	bool follows; /* preceded by another label with that name */
 };
 
 struct wm_type;
@@ -62,19 +62,19 @@ struct wm_member {
 struct wm_type {
 	uint8_t kind;  /* enum wm_type_kind */
 	uint8_t look;  /* enum wm_type_look, for numbers */
-	uint8_t bits;  /* of numbers: the width as recorded, 1..64; 64 for LEB128 */
-	bool fixed;    /* of a LIST: it always has `length` elements */
+	uint8_t bits;  /* for numbers: the width as recorded, 1..64; 64 for LEB128 */
+	bool fixed;    /* for LIST: it always has `length` elements */
 	bool is_enum;  /* `labels` names the values; it may be empty */
 	bool is_flags; /* `labels` names ranges of bits instead of values */
-	/* Of BOOL and BYTES: stored as a plain number or a list of numbers, as in CTF 1.8. */
+	/* For BOOL and BYTES: stored as a plain number or a list of numbers, as in CTF 1.8. */
 	bool is_bare;
-	uint32_t length; /* of a fixed LIST */
+	uint32_t length; /* for a fixed LIST */
 	uint32_t nr_members;
 	const struct wm_member *members; /* STRUCT, CHOICE */
-	struct wm_member element;        /* of LIST and OPTIONAL; the member's name is NULL */
+	struct wm_member element;        /* for LIST and OPTIONAL; the member's name is NULL */
 	uint32_t nr_labels;
 	const struct wm_type_label *labels;
-	const void *own; /* private data of the reader of this trace format */
+	const void *own; /* private data of this format's reader */
 };
 
 struct wm_item {
@@ -109,12 +109,12 @@ enum wm_part {
 bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *value);
 
-/* Sets `twin` and `follows` of all labels of a type. False: out of memory. */
+/* Sets `twin` and `follows` in all labels of a type. False: out of memory. */
 bool wm_type_link_labels(struct wm_type_label *labels, uint32_t nr);
 
 /*
- * Gets the part of the label's range that exists: the values that the type can have, or the bits.
- * Labels may name others, too. False when there is none.
+ * Clips the label's range to the values that the type can have, or to its bits; a label may name
+ * others, too. Returns false when nothing is left.
  */
 bool wm_type_label_clip(const struct wm_type *t, const struct wm_type_label *l, int64_t *ret_low,
 			int64_t *ret_high);

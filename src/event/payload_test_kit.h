@@ -114,7 +114,7 @@ static inline double wm_load_float(const unsigned char *at, uint8_t bytes)
 	return d;
 }
 
-/* Converts a double to an integer. Saturates where C leaves the result undefined; NaN gives 0. */
+/* Converts a double to an integer. Saturates where C leaves the result undefined; NaN becomes 0. */
 static inline int64_t wm_float_to_integer(double d)
 {
 	if (!(d == d))

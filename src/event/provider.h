@@ -13,8 +13,8 @@
 
 /*
  * Turns a path into a provider: "/usr/lib/libfoo-1.so.2" -> "foo_1", "/usr/bin/python3.11" ->
- * "python3". The result is the file's name up to its first dot, without the "lib" of a library,
- * with '_' for each character that is neither letter nor digit. Cut to `size`; never empty when
+ * "python3". The result is the file's name up to its first dot, without a library's "lib", with '_'
+ * for each character that is neither a letter nor a digit. Truncated to `size`; never empty when
  * size > 1.
  */
 void wm_provider_of_path(const char *path, char *buf, size_t size);

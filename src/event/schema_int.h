@@ -2,7 +2,7 @@
 /*
  * schema_int.h - walks an event's description (struct waymark_desc in <waymark/abi.h>) field by
  * field. This is the only parser of its schema: class.c (tools) and filter_link.c (guest) both use
- * it, so they always agree about a field's name and place.
+ * it, so they always agree on a field's name and place.
  *
  * Guest rules: no libc, no allocation, no state; hence inline. Every byte is untrusted. Names
  * (doc/format/event.md):
@@ -10,7 +10,7 @@
  *   base name   of a marker's argument: the word before the conversion in its
  *               format, else its spelling; of other fields: the name in the
  *               schema; always turned into an identifier
- *   final name  the base name; the k-th field of the same base name, k > 1,
+ *   final name  the base name; the k-th field with the same base name, k > 1,
  *               is named NAME_k
  */
 #ifndef WM_EVENT_SCHEMA_INT_H
@@ -26,7 +26,7 @@
 #include "event/class.h"
 
 #define WM_DESC_BYTES_MAX  (1u << 20)
-#define WM_SCHEMA_NAME_MAX 200u /* longer field names are cut */
+#define WM_SCHEMA_NAME_MAX 200u /* longer field names are truncated */
 
 /*
  * A bit of waymark_desc.flags in descriptions built at run time (desc_build.h): the schema names
@@ -69,12 +69,12 @@ enum wm_desc_text {
 	WM_TEXT_NR
 };
 
-/* The state of a scan over a marker's format for the words that name its arguments. */
+/* The state of a scan through a marker's format for the words that name its arguments. */
 struct wm_format_words {
 	const char *pos, *end;
 	const char *word; /* the word before the conversion of the next argument */
 	uint32_t word_bytes;
-	uint32_t stars;  /* number of arguments for '*' that precede it */
+	uint32_t stars;  /* number of '*' arguments that precede it */
 	char conversion; /* letter of the conversion; 0: none is pending */
 };
 
@@ -100,7 +100,7 @@ struct wm_schema_field {
 	const char *word; /* the word in the format; NULL: there is none */
 	uint32_t word_bytes;
 	uint32_t index;
-	uint8_t shape, scalar, bytes; /* the same as in struct wm_field */
+	uint8_t shape, scalar, bytes; /* as in struct wm_field */
 	uint32_t length;
 	const char *labels; /* "L#,L#}" */
 	uint32_t nr_labels, first_value;
@@ -120,8 +120,8 @@ static inline int64_t wm_schema_value(const struct wm_schema *s, uint32_t i)
 }
 
 /*
- * Truncates `value` to `bytes` bytes and extends it again, by its sign if `scalar` is signed: the
- * result of reading a field after `value` was stored in it.
+ * Truncates `value` to `bytes` bytes and extends it again, with its sign if `scalar` is signed: the
+ * result of storing `value` in a field and reading it back.
  */
 static inline int64_t wm_schema_fit(int64_t value, uint8_t scalar, uint8_t bytes)
 {
@@ -292,9 +292,9 @@ static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *re
 }
 
 /*
- * Turns any bytes into an identifier: each run of invalid characters becomes one '_', except at the
- * ends, where it is removed; the result is "argN" when nothing valid remains. Returns its length;
- * `out` has WM_SCHEMA_NAME_MAX + 1 bytes.
+ * Turns arbitrary bytes into an identifier: each run of invalid characters becomes one '_', except
+ * at the ends, where it is removed; the result is "argN" when nothing valid remains. Returns its
+ * length; `out` has WM_SCHEMA_NAME_MAX + 1 bytes.
  */
 static inline uint32_t wm_schema_name_normalise(const char *in, uint32_t bytes, uint32_t index,
 						char *out)
