@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_lookup.c - see address_lookup.h. A table caches the last answers; an
- * answer is valid while the address space is unchanged.
+ * address_lookup.c - see address_lookup.h. A table caches recent answers; an answer is valid while
+ * the address space is unchanged.
  */
 #include "symbol/address_lookup.h"
 
@@ -14,7 +14,7 @@
 
 #define ANSWERS 4096u /* cached answers, a power of two */
 
-/* The address spaces of one trace, at the time up to which its events were read. */
+/* One trace's address spaces, as of the last event read. */
 struct memory {
 	struct wm_trace *trace;
 	struct wm_modules *modules;
@@ -126,7 +126,7 @@ static int lookup_begin(struct memory *m)
 	return m->telling ? read_next(m) : -ENOMEM;
 }
 
-/* Feeds the events that describe memory up to time `ns` to the address spaces. */
+/* Feeds the address spaces the events that describe memory, up to time `ns`. */
 static int lookup_follow(struct memory *m, int64_t ns)
 {
 	int err = m->telling ? 0 : lookup_begin(m);
@@ -168,7 +168,7 @@ int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
 /* ---- names -------------------------------------------------------------------------------- */
 
 /*
- * Fills the names of a place. An address in a file is converted to an offset in it, as perf script
+ * Fills the names of a place. An address in a file is converted to a file offset, as perf script
  * does; kernel addresses are unchanged.
  */
 static struct wm_named_place lookup_name(struct wm_places *p, uint64_t address,

@@ -15,8 +15,8 @@
 #include "symbol/unwind.h"
 
 /*
- * The names of an address. The strings live as long as the wm_places; they are raw bytes from
- * files, which are not safe to print on a terminal.
+ * The names of an address. The strings live as long as the wm_places; they are raw bytes from files
+ * and not safe to print on a terminal.
  */
 struct wm_named_place {
 	/* as perf script shows it: an offset in the file, or for the kernel the address itself */
@@ -37,17 +37,16 @@ struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_t
 void wm_places_destroy(struct wm_places *p);
 
 /*
- * For traces that grow, which are reopened with only the new packets. Call
- * wm_places_leave() before closing them: it reads the remaining events. Then
- * call wm_places_rebind() with the reopened traces in the same order. 0 or
- * -errno.
+ * For traces that grow, which are reopened with only the new packets. Call wm_places_leave() before
+ * closing them: it reads the remaining events. Then call wm_places_rebind() with the reopened
+ * traces in the same order. Returns 0 or -errno.
  */
 int wm_places_leave(struct wm_places *p);
 int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces);
 
 /*
- * Where an address of an event is looked up. In equal scopes an address has the same names, so a
- * caller can cache what it makes of them.
+ * Where an event's address is looked up. In equal scopes, an address has the same names, so a
+ * caller can cache what it derives from them.
  */
 struct wm_place_scope {
 	uint64_t version; /* changes with the mappings */
@@ -63,12 +62,15 @@ static inline bool wm_place_scope_equal(const struct wm_place_scope *a,
 	       a->mode == b->mode;
 }
 
-/* Returns the scope of the event's addresses of a mode. Errors are those of wm_places_find(). */
+/*
+ * Returns the scope of the event's addresses in the given mode. Errors are those of
+ * wm_places_find().
+ */
 int wm_places_scope(struct wm_places *p, uint32_t trace, const struct wm_event *e,
 		    enum wm_event_mode mode, struct wm_place_scope *ret);
 
 /*
- * Finds the names of an address in the event. Returns 0, -ENOMEM, or the error of reading the
+ * Finds the names of an address in the event. Returns 0, -ENOMEM, or an error from reading the
  * trace.
  */
 int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
@@ -76,7 +78,7 @@ int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e
 
 /*
  * Finds the callers by unwinding the copy of the stack in the event, if it has one. Returns their
- * number, or an error like wm_places_find().
+ * number, or errors like wm_places_find().
  */
 int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event *e,
 		      struct wm_named_place ret[WM_UNWIND_FRAMES_MAX]);

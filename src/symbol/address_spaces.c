@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces.c - see address_spaces.h. The process and the mapping found
- * last are tried first.
+ * address_spaces.c - see address_spaces.h. The most recently found process and mapping are tried
+ * first.
  */
 #include "symbol/address_spaces.h"
 
@@ -14,12 +14,12 @@
 #include "symbol/address_spaces_int.h"
 
 #define KERNEL (-1)
-/* size of the range after the kernel's text that may also be kernel code */
+/* range after the kernel's text that may also be kernel code */
 #define KERNEL_BEHIND (64u << 20)
 
 struct space {
 	int32_t pid;
-	uint32_t index; /* of the space, in `all` */
+	uint32_t index; /* index of the space in `all` */
 	uint32_t last;  /* index of the mapping found last */
 	uint32_t version;
 	struct wm_layout *layout;
@@ -61,7 +61,7 @@ static int put_in(struct wm_spaces *s, struct space *p)
 	return 0;
 }
 
-/* Removes a space; the last space gets its index. */
+/* Removes a space; the last space takes over its index. */
 static void take_out(struct wm_spaces *s, struct space *p)
 {
 	struct space *last = s->all[--s->nr];
@@ -127,8 +127,8 @@ static struct space *find_space(struct wm_spaces *s, int32_t pid)
 }
 
 /*
- * Returns the space of a pid, created if needed. If the process had exited, a new process has the
- * pid now: it inherits the space.
+ * Returns the space of a pid, creating it if needed. If the process had exited, the pid now belongs
+ * to a new process, which inherits the space.
  */
 static struct space *get_space(struct wm_spaces *s, int32_t pid)
 {
@@ -280,7 +280,7 @@ static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
 	return true;
 }
 
-/* Finds the address in the program before an exec, which made the exec call itself. */
+/* Finds the address in the program before an exec, since that program made the exec call. */
 static bool find_before(const struct space *p, uint64_t address, struct wm_place *ret)
 {
 	uint32_t i = p->before ? wm_layout_find(p->before, address) : 0;
@@ -321,7 +321,7 @@ static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_p
 	return false;
 }
 
-/* Adds a mapping for the kernel when no event described it. */
+/* Adds a mapping for the kernel if no event described it. */
 static bool describe_kernel(struct wm_spaces *s)
 {
 	const struct wm_module_key key = {.kind = WM_MODULE_KERNEL,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces_feed.c - updates address spaces by events; a table lists the
- * events by name. Memory has the names that the kernel gives it. Code in
- * anonymous memory may be described in /tmp/perf-PID.map, so its module has
- * that name, as in perf.
+ * address_spaces_feed.c - updates address spaces from events, which a table lists by name. Memory
+ * has the names that the kernel gives it. Code in anonymous memory may be described in
+ * /tmp/perf-PID.map, so its module is named after that file, as in perf.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -56,7 +55,7 @@ static void spaces_feed_text(const struct wm_event *e, const char *name, const c
 	*ret_bytes = is ? strnlen(i->text, i->count) : 0;
 }
 
-/* Reads a field of bytes, or a list of bytes as LTTng writes them; returns their number. */
+/* Reads a byte field, or a list of bytes as LTTng writes it; returns the number of bytes. */
 static size_t spaces_feed_bytes(const struct wm_event *e, const char *name,
 				unsigned char to[WM_MODULE_BUILD_BYTES])
 {
@@ -225,8 +224,8 @@ static int learn_perf_fork(struct wm_spaces *s, const struct wm_event *e)
 }
 
 /*
- * Ends the process when its main thread exits, which rarely exits before the others; the exit of
- * another thread does not end it.
+ * Ends the process when its main thread exits, which rarely happens before the others exit; the
+ * exit of another thread does not end it.
  */
 static int learn_perf_exit(struct wm_spaces *s, const struct wm_event *e)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces_int.h - private to address spaces: mappings.c keeps the
- * mappings of one space, address_spaces.c all spaces, address_spaces_feed.c
- * reads the events.
+ * address_spaces_int.h - private to address spaces: mappings.c manages the mappings of one space,
+ * address_spaces.c manages all spaces, address_spaces_feed.c reads the events.
  */
 #ifndef WM_SYMBOL_ADDRESS_SPACES_INT_H
 #define WM_SYMBOL_ADDRESS_SPACES_INT_H
@@ -17,8 +16,8 @@ struct wm_layout {
 };
 
 /*
- * Adds a mapping to *layout (NULL: empty) and cuts those that it overlaps. Copies the layout first
- * if it has other users. 0, -ENOMEM or -E2BIG.
+ * Adds a mapping to *layout (NULL: empty) and truncates those that it overlaps. Copies the layout
+ * first if it has other users. Returns 0, -ENOMEM or -E2BIG.
  */
 int wm_layout_map(struct wm_layout **layout, const struct wm_mapping *m);
 
@@ -37,12 +36,12 @@ uint32_t wm_layout_find(const struct wm_layout *layout, uint64_t address);
 #define WM_SPACES_KINDS 256u /* entries of the cache, a power of two */
 
 /*
- * The function that handles an event type. The entries are a direct-mapped cache: a type with the
+ * The function that handles an event type. The entries form a direct-mapped cache: a type with the
  * same slot replaces the entry.
  */
 struct wm_spaces_kind {
 	const struct wm_event_type *type;
-	/* name of the type, because the memory at `type` may have been reused */
+	/* the type's name, because the memory at `type` may have been reused */
 	const char *name;
 	/* NULL: the events do not describe address spaces */
 	int (*learn)(struct wm_spaces *s, const struct wm_event *e);

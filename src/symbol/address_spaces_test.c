@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests mappings over time: overlaps, fork, exec, the kernel; also random changes compared with a
+ * Tests mappings over time: overlaps, fork, exec, the kernel; and compares random changes with a
  * model.
  */
 #include "trace/event_test_kit.h"
@@ -156,7 +156,7 @@ static void test_who_is_watched_says_nothing_new(void **state)
 	task(w, "perf:fork", 8, 7, 0);
 	task(w, "waymark:process", 8, 7, 0);
 	assert_string_equal(at(w, 8, 0x10010, WM_MODE_USER), "/bin/a+10");
-	/* without records of its own it has its parent's mappings */
+	/* without its own records, it has its parent's mappings */
 	task(w, "waymark:process", 9, 8, 0);
 	assert_string_equal(at(w, 9, 0x10010, WM_MODE_USER), "/bin/a+10");
 }
@@ -312,7 +312,7 @@ static void test_lttng_says_the_build_afterwards(void **state)
 	assert_memory_equal(p.module->build_id, id, 20);
 }
 
-/* Compares random mappings and holes with an array that has the owner of each page. */
+/* Compares random mappings and holes with an array of each page's owner. */
 static void test_what_is_found_is_what_a_model_says(void **state)
 {
 	enum { PAGES = 64, NAMES = 16 };

@@ -15,9 +15,9 @@
 /* --- where the function is now ----------------------------------------------------------- */
 
 /*
- * Finds the function in the running kernel. The whole kernel moves by one
- * distance at each boot, which is known; each module moves by its own, so a
- * function of a module is found only at its old address.
+ * Finds the function in the running kernel. At each boot, the whole kernel moves by one distance,
+ * which is known; each module moves by its own, so a module's function is found only at its old
+ * address.
  */
 static int kernel_code_find_function(const struct wm_code *c, const struct wm_module *m,
 				     const struct wm_symbol *s, uint64_t *ret_address,
@@ -37,8 +37,8 @@ static int kernel_code_find_function(const struct wm_code *c, const struct wm_mo
 }
 
 /*
- * Returns the size without padding: a symbol of the kernel extends to the next one, but the padding
- * is never executed.
+ * Returns the size without padding: a kernel symbol extends to the next one, but the padding is
+ * never executed.
  */
 static size_t without_padding(const struct wm_elf *e, const unsigned char *bytes, size_t nr)
 {
@@ -109,8 +109,7 @@ int wm_symbols_kernel_code_live(const struct wm_module *m, const struct wm_symbo
 /* --- a file ---------------------------------------------------------------------------------- */
 
 /*
- * Returns whether the file contains the code at the address: files with separate debug information
- * do not.
+ * Returns whether the file contains the code at the address: separate debug files do not.
  */
 static bool kernel_code_has_code(const struct wm_elf *e, uint64_t address)
 {
@@ -121,7 +120,7 @@ static bool kernel_code_has_code(const struct wm_elf *e, uint64_t address)
 	return true;
 }
 
-/* Reads from a vmlinux file, in which addresses are those of the link. */
+/* Reads from a vmlinux file, whose addresses are link-time addresses. */
 static int kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
 			      const struct wm_elf *e, struct wm_kernel_code *ret,
 			      struct wm_diag *diag)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_code_test.c - reads code of a kernel that was rebooted and moved, from files like
+ * kernel_code_test.c - reads the code of a kernel that was rebooted and moved, from files like
  * /proc/kcore.
  */
 #include <elf.h>
@@ -147,7 +147,7 @@ static void memory_that_is_not_told_is_said(void **state)
 {
 	struct world *w = *state;
 
-	write_core(w, 0x204, 0); /* the memory ends within the function */
+	write_core(w, 0x204, 0); /* the memory ends inside the function */
 	assert_int_equal(ask(w), -ENOENT);
 	assert_non_null(strstr(w->diag.sentence, "does not contain it"));
 	write_core(w, UINT64_MAX, 0x300); /* the header claims more bytes than the file has */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_symbols.c - the symbols of the kernel and its modules. They come from
- * the trace; else from this machine, if it runs the same kernel; else from
- * perf's build cache, or the debug information of that build. The kernel's
- * address differs from boot to boot: symbols from another boot are corrected by
- * the recorded address of one symbol. A trace without the kernel's build-id
- * (from perf record -z, -B, -o -) is assumed to be of this machine's kernel if
- * host, release and this address are equal.
+ * kernel_symbols.c - the symbols of the kernel and its modules. They come from the trace; else from
+ * this machine, if it runs the same kernel; else from perf's build cache, or the debug information
+ * of that build. The kernel's address differs from boot to boot: symbols from another boot are
+ * corrected by the recorded address of one symbol. A trace without the kernel's build-id (from perf
+ * record -z, -B, -o -) is assumed to come from this machine's kernel if host, release and this
+ * address match.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 
 #define NOTES_MAX (1u << 20)
 
-enum { OF_KERNEL, OF_MODULE }; /* tags of symbols */
+enum { OF_KERNEL, OF_MODULE }; /* symbol tags */
 
 /* ---- lines -------------------------------------------------------------------- */
 
@@ -53,8 +52,8 @@ static bool kernel_symbols_is_wanted(char type)
 }
 
 /*
- * Parses "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; may
- * overwrite *end. 0 or -errno.
+ * Parses "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; may overwrite *end.
+ * Returns 0 or -errno.
  */
 static int kernel_symbols_add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 {
@@ -105,7 +104,7 @@ int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes)
 		err = kernel_symbols_add_line(c, at, line, &any);
 	}
 	if (err == -EFBIG)
-		err = 0; /* the limit is reached: keep the names read */
+		err = 0; /* the limit is reached: keep the names read so far */
 	if (err || !any) {
 		free(text);
 		return err ? err : -ENOENT;
@@ -259,7 +258,10 @@ static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_plac
 	return err;
 }
 
-/* Sets the reason: the trace is of the running kernel, but this user may not see its addresses. */
+/*
+ * Sets the reason: the trace comes from the running kernel, but this user may not see its
+ * addresses.
+ */
 static void say_hidden(struct wm_module_symbols *t)
 {
 	strcpy(t->sentence, "the running kernel hides its addresses (kernel.kptr_restrict); read "
@@ -275,7 +277,7 @@ static bool kernel_symbols_is_build(const unsigned char *id, uint32_t id_bytes)
 }
 
 /*
- * Returns whether a trace without the kernel's build-id was recorded on this host, under this
+ * Returns whether a trace without the kernel's build-id was recorded on this host with this kernel
  * release.
  */
 static bool seems_to_run(const struct wm_module *m)
@@ -297,7 +299,7 @@ static bool is_in_place(const struct wm_code *c, const struct wm_kernel_mark *ma
 	return false;
 }
 
-/* Loads the names of the running kernel if it is the traced one. 0 or -errno. */
+/* Loads the running kernel's names if it is the traced one. Returns 0 or -errno. */
 static int load_running(struct wm_module_symbols *t, const struct wm_module *m,
 			const struct wm_symbols_options *options, const unsigned char *id,
 			uint32_t id_bytes)

@@ -11,20 +11,20 @@
 #include "base/table.h"
 
 #define ANSWERS_BYTES_MAX                                                                          \
-	((size_t)2 << 30) /* limit of memory; beyond it, further addresses have no lines */
+	((size_t)2 << 30) /* memory limit; beyond it, further addresses have no lines */
 
 /* A module's debug information, and the addresses already looked up. */
 struct file {
 	struct wm_elf_lines *lines; /* may be NULL */
 	struct wm_line_frames **answers;
 	uint32_t room;
-	struct wm_table table; /* of answers, by address */
+	struct wm_table table; /* answers, by address */
 };
 
 struct wm_lines {
 	struct wm_symbols *symbols;
 	struct wm_arena arena;
-	struct file **files; /* indexed by module; modules of one build share an entry */
+	struct file **files; /* indexed by module; modules of the same build share an entry */
 	struct wm_module **modules;
 	uint32_t room;
 	uint32_t nr_open;
@@ -41,7 +41,7 @@ struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
 	return l;
 }
 
-/* Closes the file of a module. Modules of one build share it, so it is cleared for all of them. */
+/* Closes a module's file. Modules of the same build share it, so it is cleared for all of them. */
 static void lines_close_file(struct wm_lines *l, uint32_t i)
 {
 	struct file *f = l->files[i];

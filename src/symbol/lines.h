@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lines.h - source lines of addresses in modules, and the functions inlined
- * there. An address is looked up in the debug information once; the debug
- * information of a module is opened on first use, once for all modules of one
- * build.
+ * lines.h - source lines of addresses in modules, and the functions inlined there. An address is
+ * looked up in the debug information once; a module's debug information is opened on first use,
+ * once for all modules of the same build.
  *
  * Not thread-safe.
  */
@@ -13,7 +12,7 @@
 #include "elf/elf_lines.h"
 #include "symbol/symbols.h"
 
-#define WM_LINES_OPEN_MAX 256u /* limit of open files with debug information */
+#define WM_LINES_OPEN_MAX 256u /* maximum number of open debug files */
 
 struct wm_lines;
 
@@ -30,7 +29,7 @@ void wm_lines_destroy(struct wm_lines *l);
 
 /*
  * Returns the frames of a place; NULL: unknown. The result is valid as long as `l`; equal places
- * have the same pointer. The strings are not safe to print on a terminal.
+ * yield the same pointer. The strings are not safe to print on a terminal.
  */
 const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of places in a program compiled here, with debug information inside and
- * in a separate file.
+ * Tests the lines of places in a program compiled here, with embedded and with separate debug
+ * information.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,8 +95,8 @@ static struct wm_module *module(struct asking *a, const char *name, const struct
 }
 
 /*
- * Checks that all addresses of outer() have outer() as their last frame, and some have inner() as
- * an inlined one.
+ * Checks that all addresses of outer() have outer() as their last frame, and that some have inner()
+ * as an inlined frame.
  */
 static void check(struct asking *a, struct wm_module *m, uint64_t start, uint64_t bytes)
 {

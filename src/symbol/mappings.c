@@ -58,7 +58,7 @@ uint32_t wm_layout_find(const struct wm_layout *l, uint64_t address)
 	return i < l->nr && l->mappings[i].start <= address ? i : l->nr;
 }
 
-/* Replaces the mappings in [start, end) by `between`, or by a hole. */
+/* Replaces the mappings in [start, end) with `between` or with a hole. */
 static int mappings_replace(struct wm_layout **layout, uint64_t start, uint64_t end,
 			    const struct wm_mapping *between)
 {

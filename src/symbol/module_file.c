@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.c - see module_file_int.h. The names of files come from a trace
- * and may be hostile, so only regular files are opened. Files are searched in
- * perf's order, because the first one found determines the names of functions.
+ * module_file.c - see module_file_int.h. File names come from a trace and may be hostile, so only
+ * regular files are opened. Files are searched for in perf's order, because the first one found
+ * determines function names.
  */
 #include "symbol/module_file_int.h"
 
@@ -75,7 +75,7 @@ struct looking {
 };
 
 /*
- * Returns whether the file has the build-id. A trace may truncate a long build-id, and pad a short
+ * Returns whether the file has the build-id. A trace may truncate a long build-id or pad a short
  * one with zeros.
  */
 static bool module_file_is_build(const struct wm_elf *e, const struct wm_module *m)
@@ -126,7 +126,7 @@ static void module_file_set_path(struct looking *x, const char *a, const char *b
 }
 
 /*
- * Makes the path ROOT/.build-id/xx/yyyy... from the module's build-id, or the image's if that is
+ * Builds the path ROOT/.build-id/xx/yyyy... from the module's build-id, or the image's if that is
  * unknown.
  */
 static bool set_build_path(struct looking *x, const char *root, const char *end)
@@ -153,7 +153,7 @@ static bool set_build_path(struct looking *x, const char *root, const char *end)
 
 static const char deleted[] = " (deleted)";
 
-/* Tries the places that need a known build-id, because the path may name another file by now. */
+/* Tries the places that require a known build-id, because the path may by now name another file. */
 static struct wm_elf *open_elsewhere(struct looking *x)
 {
 	const struct wm_module *m = x->module;
@@ -296,7 +296,7 @@ static bool find_debug(struct looking *x)
 
 /* ---- the vdso ------------------------------------------------------------------------ */
 
-/* Opens the vdso of this machine, since the kernel maps the same one into all processes. */
+/* Opens this machine's vdso, since the kernel maps the same one into all processes. */
 static enum wm_unnamed open_vdso(const struct wm_module *m, struct wm_module_files *ret)
 {
 	if (m->kind == WM_MODULE_VDSO32 ? wm_vdso_open_narrow(&ret->image)

@@ -23,7 +23,7 @@ struct wm_modules {
 	struct wm_arena arena;
 	struct wm_module **all;
 	struct told *told;
-	struct wm_table by_key, by_path; /* tables of all[] and of told[] */
+	struct wm_table by_key, by_path; /* indexes of all[] and told[] */
 	struct wm_trace *trace;
 	struct wm_kernel_mark kernel;
 };
@@ -130,8 +130,7 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 /* ---- modules ---------------------------------------------------------------- */
 
 /*
- * A module. Modules with the same path differ only by the build-ids that
- * came with their mappings.
+ * A module. Modules with the same path differ only in the build-ids that came with their mappings.
  */
 struct entry {
 	struct wm_module module;
@@ -158,7 +157,7 @@ static bool is_it(const struct entry *e, const struct wm_module_key *k)
 		(m->build_id_bytes == id_bytes && !memcmp(m->build_id, k->build_id, id_bytes)));
 }
 
-/* Makes the name of a kernel module: "[ext4]" from "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz". */
+/* Derives a kernel module's name: "[ext4]" from "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz". */
 static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_PATH_MAX + 3])
 {
 	const char *slash = memrchr(file, '/', bytes), *begin = slash ? slash + 1 : file;
@@ -174,7 +173,8 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 	return n;
 }
 
-/* Returns whether a trace has the kernel's symbols. If several traces are of one machine, that
+/*
+ * Returns whether a trace has the kernel's symbols. If several traces are from one machine, that
  * one is used, or the last one.
  */
 static bool modules_has_symbols(struct wm_trace *t)
@@ -225,8 +225,8 @@ static const char *last_part(const char *path)
 }
 
 /*
- * Makes perf's name for compiled code: "[JIT] tid PID", not the name of the file that lists its
- * functions.
+ * Builds perf's name for compiled code, "[JIT] tid PID", instead of the name of the file that lists
+ * its functions.
  */
 static const char *jit_name(struct wm_modules *m, int32_t pid)
 {

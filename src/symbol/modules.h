@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * modules.h - modules that contain code: programs, libraries, the kernel and
- * its modules, memory that a just-in-time compiler filled. Each exists once,
- * however many processes map it, and is named as in perf.
+ * modules.h - modules that contain code: programs, libraries, the kernel and its modules, memory
+ * filled by a just-in-time compiler. Each exists once, however many processes map it, and is named
+ * as in perf.
  *
- * A trace records which build of a file was mapped, in the mapping or
- * separately (wm_modules_build_id()); without a build, a file is identified by
- * its path alone. No file is opened here, but in symbols.h.
+ * A trace records which build of a file was mapped, in the mapping or separately
+ * (wm_modules_build_id()); without a build, a file is identified by its path alone. Files are
+ * opened in symbols.h, not here.
  */
 #ifndef WM_SYMBOL_MODULES_H
 #define WM_SYMBOL_MODULES_H
@@ -31,14 +31,14 @@ enum wm_module_kind {
 
 struct wm_module_symbols;
 
-/* The recorded address of a symbol of the kernel: it shows how far the kernel was moved at boot. */
+/* The recorded address of a kernel symbol: it shows how far the kernel was moved at boot. */
 struct wm_kernel_mark {
 	uint64_t address; /* 0: not recorded */
 	char name[16];
 };
 
 /*
- * A module, read-only for users of this header; only the resolver uses `symbols`. Lives as long as
+ * A module, read-only for users of this header; only the resolver uses `symbols`. Valid as long as
  * the wm_modules.
  */
 struct wm_module {
@@ -72,15 +72,15 @@ struct wm_module_key {
 };
 
 /*
- * Returns the module with that kind, path and build-id (for JIT, the one of that process), created
- * if needed. NULL: out of memory, or too many modules.
+ * Returns the module with that kind, path and build-id (for JIT, that process's module), creating
+ * it if needed. NULL: out of memory, or too many modules.
  */
 struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_key *key);
 
 /*
- * Sets the build-id of a path (perf's name for it) that the trace gives
- * separately from the mappings. Applies to existing and future modules, except
- * those whose mapping had a build-id. 0 or -ENOMEM.
+ * Sets the build-id of a path (perf's name for it) that the trace gives separately from the
+ * mappings. Applies to existing and future modules, except those whose mapping had a build-id.
+ * Returns 0 or -ENOMEM.
  */
 int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_bytes,
 			const unsigned char *id, size_t id_bytes);
@@ -92,12 +92,12 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
  */
 int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t);
 
-/* Replaces a trace by the same trace reopened; call it before the old one is closed. */
+/* Replaces a trace with the same trace, reopened; call it before the old one is closed. */
 int wm_modules_rebind(struct wm_modules *m, struct wm_trace *t);
 
 /*
- * Adds the modules of a later part of the same traces in their order. *ret, malloc'ed, maps an
- * index in `later` to the module here. 0 or -ENOMEM.
+ * Adds the modules of a later part of the same traces, in their order. *ret, malloc'ed, maps an
+ * index in `later` to the module here. Returns 0 or -ENOMEM.
  */
 int wm_modules_join(struct wm_modules *m, const struct wm_modules *later, struct wm_module ***ret);
 

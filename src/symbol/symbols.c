@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbols.c - see symbols.h. Each build has a cache of looked-up addresses, which is emptied when
- * it becomes large.
+ * it grows too large.
  */
 #include "symbol/symbols.h"
 
@@ -19,7 +19,7 @@
 struct ahead {
 	struct wm_symbols *symbols;
 	struct wm_module *of;    /* NULL: none */
-	struct wm_module module; /* a copy, because the original may change meanwhile */
+	struct wm_module module; /* a copy, because the original may change in the meantime */
 	struct wm_module_symbols *table;
 	pthread_t thread;
 	bool done; /* atomic: set when joining will not block */
@@ -30,7 +30,7 @@ struct wm_symbols {
 	struct ahead ahead;
 	struct wm_arena arena;
 	struct wm_module_symbols *all;
-	struct wm_module_symbols **shared; /* those that another module may use */
+	struct wm_module_symbols **shared; /* tables that another module may use */
 	struct wm_table shared_table;
 	uint64_t counts[WM_UNNAMED_NR];
 };
@@ -121,7 +121,7 @@ static int symbols_load(const struct wm_symbols *s, struct wm_module_symbols *t,
 }
 
 /*
- * Reads the names into the table. When memory does not suffice for a file, it is treated as
+ * Reads the names into the table. A file for which there is not enough memory is treated as
  * unreadable.
  */
 static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
@@ -146,8 +146,8 @@ static struct wm_module_symbols *find_table(struct wm_symbols *s, const struct w
 }
 
 /*
- * Lets other modules with the same build-id use the table. When there is no memory for that, each
- * of them reads a table of its own.
+ * Lets other modules with the same build-id use the table. If there is no memory for that, each of
+ * them reads its own table.
  */
 static void share_table(struct wm_symbols *s, const struct wm_module *m,
 			struct wm_module_symbols *t)
@@ -278,7 +278,7 @@ static const struct wm_symbol_hit *find_hit(const struct wm_module_symbols *t, u
 	return NULL;
 }
 
-/* At its maximum size, the cache is emptied. Out of memory, the hit is not kept. */
+/* At its maximum size, the cache is emptied. When out of memory, the hit is not cached. */
 static void keep_hit(struct wm_module_symbols *t, struct wm_symbol_hit hit)
 {
 	uint32_t nr;
@@ -320,7 +320,7 @@ static const struct wm_symbol *symbols_find(struct wm_symbols *s, struct wm_modu
 	return found;
 }
 
-/* Returns the only symbol of a function that the kernel generated; it has the module's name. */
+/* Returns the only symbol of a kernel-generated function; it has the module's name. */
 static const struct wm_symbol *symbols_whole(struct wm_symbols *s, const struct wm_module *m,
 					     struct wm_module_symbols *t)
 {

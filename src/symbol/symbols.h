@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.h - names for places in modules (address_spaces.h): functions of
- * programs and libraries, of the kernel, of code made at run time. They are the
- * names that perf report shows.
+ * symbols.h - names for places in modules (address_spaces.h): functions in programs and libraries,
+ * in the kernel, and in code generated at run time. They are the names that perf report shows.
  *
- * A module's symbols are read on first use, once for all modules of one build,
- * or in the background after wm_symbols_expect(). Addresses without a name are
- * counted by reason.
+ * A module's symbols are read on first use, once for all modules of the same build, or in the
+ * background after wm_symbols_expect(). Addresses without a name are counted by reason.
  *
  * Not thread-safe.
  */
@@ -44,7 +42,8 @@ void wm_symbols_settle(struct wm_symbols *s);
 
 /*
  * Returns the symbol at a place, or NULL with the reason. `place` is NULL when there is no mapping.
- * The result is valid as long as `s`; a symbol has the same pointer in all modules of one build.
+ * The result is valid as long as `s`; a symbol has the same pointer in all modules of the same
+ * build.
  */
 const struct wm_symbol *wm_symbols_find(struct wm_symbols *s, const struct wm_place *place,
 					enum wm_unnamed *ret_why);
@@ -60,8 +59,8 @@ enum wm_unnamed wm_symbols_state(struct wm_symbols *s, struct wm_module *m,
 				 const char **ret_sentence);
 
 /*
- * Converts a place to an address in its module's image, as linked. Returns false when the file is
- * not on this machine.
+ * Converts a place to a link-time address in its module's image. Returns false when the file is not
+ * on this machine.
  */
 bool wm_symbols_address(struct wm_symbols *s, const struct wm_place *place, uint64_t *ret);
 

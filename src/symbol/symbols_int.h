@@ -22,7 +22,7 @@ struct wm_symbol_hit {
 	const struct wm_symbol *symbol; /* NULL: no symbol contains the address */
 };
 
-/* The symbols of one build. All modules of the build point to it. */
+/* The symbols of one build. All modules of that build point to it. */
 struct wm_module_symbols {
 	struct wm_module_symbols *next; /* in the list of all tables */
 	struct wm_code code;
@@ -41,7 +41,7 @@ struct wm_module_symbols {
 	const struct wm_trace *trace;
 	struct wm_symbol_hit *hits;
 	uint32_t room_hits;
-	struct wm_table hit_table; /* of hits, by address */
+	struct wm_table hit_table; /* hits, by address */
 };
 
 /* Fill t->code, segments, why and sentence. May be called on any thread. 0 or -ENOMEM. */
@@ -51,26 +51,27 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 			   const struct wm_symbols_options *options);
 
 /*
- * Parses lines as in /proc/kallsyms. Takes ownership of `text`, which is
- * malloc'ed and NUL-terminated, since names point into it. 0, -ENOMEM, or
- * -ENOENT when it has no addresses.
+ * Parses lines as in /proc/kallsyms. Takes ownership of `text`, which is malloc'ed and
+ * NUL-terminated, since names point into it. Returns 0, -ENOMEM, or -ENOENT when it has no
+ * addresses.
  */
 int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes);
 
 /*
- * Gets the build-id of the kernel itself, also when `m` is a module of the kernel. Returns its
- * size; 0: unknown.
+ * Gets the build-id of the kernel itself, even when `m` is a kernel module. Returns its size; 0:
+ * unknown.
  */
 uint32_t wm_symbols_kernel_build(const struct wm_module *m, const unsigned char **ret_id);
 
 /* Returns whether the running kernel has that build-id. */
 bool wm_symbols_kernel_runs(const unsigned char *id, uint32_t id_bytes);
 
-/* Returns the difference between the recorded addresses of the kernel and those in `c`. */
+/* Returns the difference between the kernel's recorded addresses and those in `c`. */
 uint64_t wm_symbols_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark);
 
 /*
- * Opens the vmlinux file with that build-id, if debug information of it is installed. 0 or -ENOENT.
+ * Opens the vmlinux file with that build-id, if its debug information is installed. Returns 0 or
+ * -ENOENT.
  */
 int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *id,
 		    uint32_t id_bytes, struct wm_module_files *ret);

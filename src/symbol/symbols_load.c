@@ -20,8 +20,8 @@
 /* ---- files ------------------------------------------------------------------------ */
 
 /*
- * Stores which range of the file is at which address of the image. Code comes first, because a page
- * at the border of two segments is in both.
+ * Stores which file range is at which image address. Code comes first, because a page at the border
+ * of two segments is in both.
  */
 static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 {
@@ -44,7 +44,7 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 	return 0;
 }
 
-/* Adds the names of functions that are compressed in the image, if there are any. 0 or -ENOMEM. */
+/* Adds the function names that are compressed in the image, if any. Returns 0 or -ENOMEM. */
 static int symbols_load_add_mini(struct wm_module_symbols *t, const struct wm_elf *image)
 {
 	struct wm_elf *mini;
@@ -58,7 +58,7 @@ static int symbols_load_add_mini(struct wm_module_symbols *t, const struct wm_el
 }
 
 /*
- * Adds the names of the debug file; if it has none, those in the image: the compressed ones, and
+ * Adds the names in the debug file; if it has none, those in the image: the compressed ones, and
  * those in .dynsym, which cannot be stripped.
  */
 static int symbols_load_add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
@@ -114,8 +114,8 @@ static int symbols_load_file(struct wm_module_symbols *t, const struct wm_module
 /* ---- code made at run time --------------------------------------------------------------- */
 
 /*
- * Parses lines "START BYTES name", numbers in hexadecimal, which just-in-time compilers write. 0 or
- * -ENOMEM.
+ * Parses the lines that just-in-time compilers write: "START BYTES name", with hexadecimal numbers.
+ * Returns 0 or -ENOMEM.
  */
 static int jit_map_parse(struct wm_code *c, char *text)
 {
@@ -170,7 +170,7 @@ static int read_jit_map(struct wm_module_symbols *t, const char *path)
 	return err;
 }
 
-/* Returns the process's pid in its own namespace, which differs in a container; 0: unknown. */
+/* Returns the process's pid in its own namespace, which is different in a container; 0: unknown. */
 static int own_pid(int32_t pid)
 {
 	char path[40], *text, *at;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests the names of addresses: in libraries that the test compiles
- * (complete, stripped, with a separate symbol file, changed, damaged), in
- * the kernel's list, in a compiler's map, and in the vdso of this
- * process.
+ * Tests the names of addresses: in libraries that the test compiles (complete, stripped, with a
+ * separate symbol file, changed, damaged), in the kernel's list, in a compiler's map, and in this
+ * process's vdso.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -303,7 +302,7 @@ static void test_short_and_long_build_ids(void **state)
 }
 
 /*
- * A file is found by its build-id when it is not at its path any more: it was renamed, or is in a
+ * A file is found by its build-id when it is no longer at its path: it was renamed, or is in a
  * cache or below a root.
  */
 static void test_a_build_is_found_by_its_id(void **state)
@@ -517,7 +516,7 @@ static void ask_elsewhere(const struct wm_symbols_options *cached, bool ahead)
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
 	assert_string_equal(name_at(&a, m, 0xffffffff81000110),
 			    wm_unnamed_text(WM_UNNAMED_OUTSIDE));
-	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each module moves on its own */
+	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each module moves separately */
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110),
 			    wm_unnamed_text(WM_UNNAMED_NO_KALLSYMS));
 	end(&a);
@@ -537,8 +536,8 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 }
 
 /*
- * wm_symbols_expect() is called for modules of one build and of others, whose names are then used
- * or not.
+ * wm_symbols_expect() is called for modules of the same build and of others, whose names are then
+ * used or not.
  */
 static void test_names_that_are_expected(void **state)
 {

@@ -12,7 +12,7 @@
 #include "elf/elf_cfi.h"
 #include "trace/user_regs.h"
 
-/* The unwind table of a module, by module index. */
+/* A module's unwind table, by module index. */
 struct file {
 	struct wm_elf_cfi *cfi; /* NULL: it has none */
 	bool opened;
@@ -111,7 +111,7 @@ struct machine {
 	uint16_t elf;   /* machine type, EM_* */
 	uint8_t word;   /* size of a register, and of a return address on the stack */
 	uint8_t nr;     /* number of registers in perf's numbering */
-	uint8_t sp, pc; /* DWARF's numbers of stack pointer and return address */
+	uint8_t sp, pc; /* DWARF's numbers for stack pointer and return address */
 	uint8_t fp;
 	uint8_t dwarf[WM_REGS_MAX]; /* DWARF's numbers, indexed by perf's; 255: none */
 };
@@ -165,8 +165,8 @@ struct walking {
 	const struct wm_user_stack *stack;
 	const struct machine *machine;
 	struct wm_registers regs;
-	uint64_t base; /* address of the copy of the stack */
-	bool missed;   /* an access was beyond the end of the copy */
+	uint64_t base; /* address of the copied stack */
+	bool missed;   /* an access went past the end of the copy */
 };
 
 static bool read_memory(void *data, uint64_t address, uint64_t *ret)
@@ -278,7 +278,7 @@ static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi
 }
 
 /*
- * Steps by the unwind table. `is_pc`: the address is that of the next instruction, not a return
+ * Steps using the unwind table. `is_pc`: the address is that of the next instruction, not a return
  * address.
  */
 static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
@@ -297,7 +297,9 @@ static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_fr
 	return how;
 }
 
-/* Steps to the caller. Returns WM_UNWOUND_DEEP when there is one, else the reason for the end. */
+/*
+ * Steps to the caller. Returns WM_UNWOUND_DEEP if there is one, else the reason why the chain ends.
+ */
 static enum wm_unwound unwind_step(struct walking *w, struct wm_user_frame *frame, bool is_pc,
 				   bool *exact)
 {
@@ -311,7 +313,7 @@ static enum wm_unwound unwind_step(struct walking *w, struct wm_user_frame *fram
 		return WM_UNWOUND_BROKEN;
 	if (how == WM_CFI_NO_TABLE) {
 		*exact = false;
-		/* a frame pointer of 0 marks the first function of a thread */
+		/* a frame pointer of 0 marks a thread's first function */
 		if (!unwind_value(w, w->machine->fp))
 			return WM_UNWOUND_WHOLE;
 		if (!step_by_frame_pointer(w))

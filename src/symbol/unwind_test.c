@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_test.c - this process unwinds itself from a copy of its stack and
- * registers, through the C library and a signal; libgcc's backtrace() is the
- * reference. Then the data is damaged.
+ * unwind_test.c - this process unwinds itself from a copy of its stack and registers, through the C
+ * library and a signal, with libgcc's backtrace() as the reference. Then the data is damaged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,9 +221,8 @@ static bool has(struct world *w, uint32_t nr, const char *name)
 }
 
 /*
- * The callers must be the same; the first frame is where getcontext() and
- * backtrace() were called. A sanitizer's backtrace() adds a frame of its own at
- * the front.
+ * The callers must be the same; the first frame is where getcontext() and backtrace() were called.
+ * A sanitizer's backtrace() adds its own frame at the front.
  */
 static void check_chain(struct world *w)
 {
@@ -311,7 +309,7 @@ static uint64_t random64(uint64_t *seed)
 	return *seed;
 }
 
-/* Unwinding ends with any contents of stack and registers. */
+/* Unwinding ends whatever the stack and registers contain. */
 static void test_damage_is_survived(void **state)
 {
 	uint64_t seed = 88172645463325252ull;
@@ -400,6 +398,6 @@ int main(void)
 #else
 int main(void)
 {
-	return 0; /* the test reads registers of x86-64 */
+	return 0; /* the test reads x86-64 registers */
 }
 #endif

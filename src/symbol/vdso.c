@@ -44,9 +44,9 @@ int wm_vdso_open(struct wm_elf **ret)
 
 #ifdef __x86_64__
 
-#define MAP_VDSO_32 0x2002 /* ARCH_MAP_VDSO_32 of asm/prctl.h, missing in old headers */
+#define MAP_VDSO_32 0x2002 /* ARCH_MAP_VDSO_32 from asm/prctl.h, missing in old headers */
 #define PAGE_BYTES  4096u
-#define PAGES_MAX   64u /* limit of pages of the vdso and the data before it */
+#define PAGES_MAX   64u /* maximum pages of the vdso and the data before it */
 
 /*
  * Unmaps the child's own vdso with its data, because a process can have only one; it must not read
@@ -66,7 +66,7 @@ static bool drop_ours(const struct wm_maps *maps)
 
 /*
  * Writes the vdso to a file. The kernel returns its size, but not its address: it follows data
- * pages, of which some are not readable.
+ * pages, some of which are not readable.
  */
 static bool write_narrow(int fd, const unsigned char *near, long bytes)
 {

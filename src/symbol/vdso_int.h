@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso_int.h - the vdso, the code that the kernel maps into all processes, as an ELF file. It does
+ * vdso_int.h - the vdso, the code that the kernel maps into every process, as an ELF file. It does
  * not exist on disk.
  */
 #ifndef WM_SYMBOL_VDSO_INT_H
@@ -8,7 +8,7 @@
 
 #include "elf/elf_file.h"
 
-/* Opens this process's vdso. 0 or -errno. */
+/* Opens this process's vdso. Returns 0 or -errno. */
 int wm_vdso_open(struct wm_elf **ret);
 
 /*
