@@ -23,7 +23,7 @@ struct hit {
 	uint64_t address, weight, count;
 };
 
-/* A function of the requested name, in one module. */
+/* A function with the requested name, in one module. */
 struct found {
 	struct wm_module *module;
 	const struct wm_symbol *symbol;
@@ -41,7 +41,7 @@ struct annotating {
 	struct hit *hits;  /* sorted by address */
 	uint32_t nr_hits;
 	uint64_t total, inside; /* weights of all events and of the function */
-	/* Used while rows are made: */
+	/* Used while rows are being created: */
 	struct wm_result *r;
 	struct wm_result_table *t;
 	struct wm_source_text *source;
@@ -56,7 +56,7 @@ static bool is_counted(const struct annotating *a, uint32_t bucket)
 	return wm_profile_bucket(a->profile, bucket).words[0] == a->event;
 }
 
-/* Returns the innermost frame of a bucket's chain; NULL: it has none. */
+/* Returns the innermost frame of a bucket's chain; NULL: there is none. */
 static const struct wm_place *annotate_end_of(struct annotating *a, uint32_t bucket,
 					      uint32_t *ret_frame)
 {
@@ -78,7 +78,7 @@ static bool annotate_is_meant(struct annotating *a, uint32_t frame, const struct
 	       (!a->what->object || !strcmp(a->what->object, place->module->name));
 }
 
-/* Adds up the weight of each function of that name and selects the heaviest. */
+/* Adds up the weight of each function with that name and selects the heaviest. */
 static int annotate_find_function(struct annotating *a)
 {
 	struct found *list = NULL;
@@ -125,7 +125,7 @@ static int annotate_by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Returns the place's address in the image as linked; kernel addresses are unchanged. */
+/* Returns the place's link-time address in the image; kernel addresses are unchanged. */
 static bool annotate_address_of(const struct annotating *a, const struct wm_place *place,
 				uint64_t *ret)
 {
@@ -377,7 +377,7 @@ static bool is_meant_event(const struct wm_pass *pass, const struct wm_annotate_
 	return !w->event || !strcmp(w->event, wm_names_text(&pass->state.names, (uint32_t)event));
 }
 
-/* Adds the listing of the event of a bucket, unless a bucket before it has the same event. */
+/* Adds the listing for a bucket's event, unless an earlier bucket has the same event. */
 static int annotate_show(struct annotating *a, uint32_t bucket)
 {
 	int err;
@@ -396,7 +396,7 @@ static int annotate_show(struct annotating *a, uint32_t bucket)
 	return err;
 }
 
-/* The functions in which events occurred whose names are near the one asked for. */
+/* Suggests functions with similar names in which events occurred. */
 static void annotate_say_nearest(struct wm_pass *pass, struct wm_profile *profile,
 				 const struct wm_annotate_what *w, struct wm_result *r)
 {

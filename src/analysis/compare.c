@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.c - see compare.h. A row is identified by its table's subject and its
- * texts; it has a share, a rate and a count in each recording.
+ * compare.c - see compare.h. A row is identified by its table's subject and its text cells; it has
+ * a share, a rate and a count in each recording.
  */
 #include "analysis/compare.h"
 
@@ -34,7 +34,7 @@ struct comparing {
 	uint64_t *totals;
 	/* per row: a table that has the row's columns */
 	const struct wm_result_table **likeness;
-	const struct wm_result_row **sources; /* per row: a row that has its texts */
+	const struct wm_result_row **sources; /* per row: a row that has its text cells */
 	uint32_t *order;
 };
 
@@ -212,8 +212,8 @@ static int by_subject_and_change(const void *a, const void *b, void *data)
 }
 
 /*
- * Makes the columns: the share before; for each other side share, change,
- * chance; rates at the end.
+ * Creates the columns: the share before; for each other side share, change, chance; rates at the
+ * end.
  */
 static struct wm_result_table *
 compare_make_table(struct comparing *x, const struct wm_result_table *like, const char *subject)

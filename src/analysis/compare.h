@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.h - compares profiles of several recordings: the change of each row,
- * in share and in rate, and the probability that it arose by chance.
+ * compare.h - compares profiles of several recordings: the change of each row, in share and in
+ * rate, and the probability that it arose by chance.
  *
- * A side is one recording, or several of the same program; the other sides are
- * compared with the first one. The probability for single recordings comes from
- * the numbers of samples; for repeated ones from the differences among them.
+ * A side is one recording, or several of the same program; the other sides are compared with the
+ * first one. For single recordings, the probability comes from the numbers of samples; for repeated
+ * ones, from the differences among them.
  */
 #ifndef WM_ANALYSIS_COMPARE_H
 #define WM_ANALYSIS_COMPARE_H
@@ -29,7 +29,7 @@ struct wm_compare {
 	bool by_rate;         /* sort by change of rate; otherwise by change of share */
 };
 
-/* Adds a table for each event. 0 or -ENOMEM. */
+/* Adds a table for each event. Returns 0 or -ENOMEM. */
 int wm_compare(const struct wm_compare *c, struct wm_result *r);
 
 #endif

@@ -269,7 +269,7 @@ static int group_feed(void *own, const struct wm_sight *s)
 		k->left_over++;
 		return 0;
 	}
-	memset(&row, 0, sizeof(row)); /* rows are compared with memcmp(), with their padding */
+	memset(&row, 0, sizeof(row)); /* rows are compared with memcmp(), including their padding */
 	for (unsigned i = 0; i < c->nr_parts; i++) {
 		memcpy(row.parts[i].name, c->names[i], sizeof(row.parts[i].name));
 		group_put_part(c, b, i, s, &row.parts[i]);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_count.h - counts events grouped by the values of their fields, per
- * event type, as they arrive: for readers of a stream that do not store events.
- * Memory is bounded by the number of distinct keys: when there are too many,
- * events with further keys are counted as left over.
+ * group_count.h - counts events grouped by the values of their fields, per event type, as they
+ * arrive: for readers of a stream that do not store events. Memory is bounded by the number of
+ * distinct keys: when there are too many, events with new keys are counted as left over.
  *
- * A name is that of a field of the event or of its contexts. When the event
- * lacks it, pid, tid, comm and cpu mean its thread and processor; with a $
- * before the name they always do.
+ * A name refers to a field of the event or its contexts. When the event lacks it, pid, tid, comm
+ * and cpu mean its thread and CPU; with a $ before the name, they always do.
  */
 #ifndef WM_ANALYSIS_GROUP_COUNT_H
 #define WM_ANALYSIS_GROUP_COUNT_H
@@ -22,7 +20,7 @@
 #define WM_APART_PARTS_MAX 8u
 #define WM_APART_TEXT_BYTES                                                                        \
 	64u /* size of a string in a key, including the NUL: longer ones are truncated */
-#define WM_APART_KEYS_MAX 16384u /* limit of keys per event type */
+#define WM_APART_KEYS_MAX 16384u /* maximum keys per event type */
 
 struct wm_apart_part {
 	char name[64];
@@ -37,12 +35,12 @@ struct wm_apart_row {
 };
 
 struct wm_apart_kind {
-	const char *name; /* name of the event type, as in the trace, copied */
+	const char *name; /* the event type's name as in the trace; a copy */
 	uint64_t total, left_over;
 	bool lacks; /* the event type lacks a field: all its events are left over */
 	uint32_t nr_rows, room;
 	struct wm_apart_row *rows;
-	struct wm_table table; /* of rows; invalid after wm_apart_sort() */
+	struct wm_table table; /* rows; invalid after wm_apart_sort() */
 };
 
 /* Values of wm_analysis_apart; `fields` is a comma-separated list such as "comm,count". */
@@ -54,7 +52,7 @@ struct wm_apart_values {
 	const void *data;
 };
 
-/* Has only create, feed and destroy: its result is the kinds. */
+/* Implements only create, feed and destroy: its result is the kinds. */
 extern const struct wm_analysis wm_analysis_apart;
 
 /* Return the counts, which are valid until the next feed(). */

@@ -130,7 +130,7 @@ void wm_pass_done(struct wm_pass *p)
 	*p = (struct wm_pass){0};
 }
 
-/* The event types that a merge reads, for given reasons. */
+/* The event types that a merge reads, for the given reasons. */
 struct wm_reading {
 	struct wm_want *wants;
 	const struct wm_want **list;
@@ -283,7 +283,7 @@ static int pass_walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass
 		int failed;
 
 		if (e->ns != WM_TIME_NONE && e->ns >= p->in->end_ns)
-			return 0; /* all following events are later */
+			return 0; /* all further events are later */
 		failed = wm_pass_feed(p, runs, nr_runs, wm_merge_trace(m), e);
 		if (++nr % PROGRESS_EVENTS == 0)
 			pass_tell(p, e, first, last);
@@ -337,8 +337,8 @@ int wm_pass_walk_part(struct wm_pass *p, const struct wm_pass_run *runs, uint32_
 }
 
 /*
- * Walks over all events on one thread. Sorts the faults of a single trace, so that their order is
- * that of a walk in parts.
+ * Walks over all events on one thread. Sorts the faults of a single trace, so that they are in the
+ * same order as after a walk in parts.
  */
 static int walk_whole(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
 		      const struct wm_timeline *timeline)

@@ -2,9 +2,9 @@
 /*
  * pass.h - reads traces once, in time order, for any number of analyses.
  *
- * All events that describe threads, names or memory are read, whatever is
- * selected, so that a profile of one second in the middle has all names. The
- * analyses receive only the selected events inside the time window.
+ * All events that describe threads, names or memory are read, whatever the selection, so that a
+ * profile of one second in the middle has all names. The analyses receive only the selected events
+ * inside the time window.
  */
 #ifndef WM_ANALYSIS_PASS_H
 #define WM_ANALYSIS_PASS_H
@@ -28,14 +28,14 @@ struct wm_pass_input {
 	bool (*passes)(const void *data, uint32_t trace, const struct wm_event *e); /* NULL: all */
 	const void *data;
 
-	uint32_t nr_threads; /* 0: at most one per processor, fewer for small traces */
+	uint32_t nr_threads; /* 0: at most one per CPU, fewer for small traces */
 
-	/* Called at intervals with the fraction read, 0 .. 1; may be NULL. */
+	/* Called now and then with the fraction read, 0 .. 1; may be NULL. */
 	void (*progress)(void *data, double done);
 	void *progress_data;
 
 	const char *symfs;  /* root folder of the files with symbols; NULL: / */
-	const char *builds; /* folder of files by build-id, like perf's cache; NULL: none */
+	const char *builds; /* folder of files indexed by build-id, like perf's cache; NULL: none */
 };
 
 struct wm_reading;
@@ -55,17 +55,17 @@ struct wm_pass {
 	uint8_t **kinds;            /* bits of enum wm_pass_kind, indexed by trace and type */
 	/* seed of hash tables that are joined with those of other parts */
 	uint64_t seed;
-	/* it will be joined to another pass, and needs no names of functions */
+	/* it will be joined to another pass and needs no function names */
 	bool is_part;
 };
 
-/* Reasons to read events of a type. */
+/* Reasons for reading events of a type. */
 enum wm_pass_kind {
 	WM_PASS_SELECTED = 1, /* the analyses receive them */
 	WM_PASS_TOLD = 2,     /* they describe threads, names or memory */
 };
 
-/* The input must outlive the pass. 0 or -ENOMEM. */
+/* The input must outlive the pass. Returns 0 or -ENOMEM. */
 int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in);
 void wm_pass_done(struct wm_pass *p);
 
@@ -84,12 +84,12 @@ static inline uint32_t wm_pass_event_id(const struct wm_pass *p, const struct wm
 
 struct wm_pass_run {
 	const struct wm_analysis *analysis;
-	void *own;          /* state of the analysis, made by its create() */
+	void *own;          /* the analysis's state, from its create() */
 	const void *values; /* passed to its create() */
 };
 
 /*
- * Reads the traces once and feeds the analyses; on several threads if the result is the same.
+ * Reads the traces once and feeds the analyses, on several threads if the result is the same.
  * Returns 0, or the first error of a reader or an analysis.
  */
 int wm_pass_walk(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs);
@@ -105,9 +105,8 @@ int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_
 		 uint32_t trace, const struct wm_event *e);
 
 /*
- * Call it when the input's traces were reopened, with the same types and
- * possibly more, before the old ones are closed. Keeps the state and all
- * counts. 0 or -ENOMEM.
+ * Call it when the input's traces have been reopened, with the same types and possibly more, before
+ * the old ones are closed. Keeps the state and all counts. Returns 0 or -ENOMEM.
  */
 int wm_pass_rebind(struct wm_pass *p);
 

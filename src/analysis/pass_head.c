@@ -33,7 +33,7 @@ static void facts(const struct wm_trace *t, struct wm_result *r)
 			       t->faults[0].file, t->faults[0].reason);
 }
 
-/* The sum of the losses of one cause. */
+/* The total losses from one cause. */
 struct cause {
 	const char *name;
 	uint64_t events, packets;
@@ -55,7 +55,7 @@ static void note_lost(struct wm_result *r, const char *number, const char *cause
 	wm_result_note(r, WM_NOTE_LOSS, "lost", "%s lost%s%s", number, cause[0] ? ": " : "", cause);
 }
 
-/* Notes the packets and the events that a cause lost, of which it may know one or both numbers. */
+/* Notes how many packets and events were lost to a cause; either or both numbers may be known. */
 static void note_cause(const struct cause *c, struct wm_result *r)
 {
 	char number[64];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass_parts.c - a walk on several threads: each has a period of time and its
- * own pass, which first learns the state before its period. Then the parts are
- * joined in time order, starting with the caller's pass. Names, modules and
- * everything else that is numbered get the same numbers as in a single walk, so
- * results are equal to the byte.
+ * pass_parts.c - a walk on several threads: each has a period of time and its own pass, which first
+ * learns the state before its period. Then the parts are joined in time order, starting with the
+ * caller's pass. Names, modules and everything else that is numbered get the same numbers as in a
+ * single walk, so results are identical to the byte.
  *
- * The threads share only the timeline and the traces, which are immutable
- * except for their faults. Therefore they need no lock.
+ * The threads share only the timeline and the traces, which are immutable except for their faults.
+ * Therefore they need no lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +15,7 @@
 #include "analysis/pass_int.h"
 #include "trace/scan.h"
 
-/* minimum size of the packets of a part: less is not worth a thread */
+/* minimum size of a part's packets: less is not worth a thread */
 #define PART_BYTES ((uint64_t)2 << 20)
 
 struct part {
@@ -34,7 +33,7 @@ struct part {
 
 bool wm_pass_divides(const struct wm_pass *p, const struct wm_pass_run *run)
 {
-	/* With several traces, each may describe the same threads differently. */
+	/* Several traces may each describe the same threads differently. */
 	return p->in->nr_traces == 1 && p->in->traces[0]->divisible && run->analysis->divides &&
 	       run->analysis->divides(run->own);
 }
@@ -70,7 +69,7 @@ static void *parts_work(void *data)
 	return NULL;
 }
 
-/* Makes a pass and an analysis like the caller's. */
+/* Creates a pass and an analysis like the caller's. */
 static int parts_make(struct part *x, const struct wm_pass *p, const struct wm_pass_run *run)
 {
 	int err;
@@ -145,7 +144,7 @@ static void run_parts(struct part *parts, uint32_t nr)
 		if (parts[i].is_running)
 			pthread_join(parts[i].thread, NULL);
 		else
-			(void)parts_work(&parts[i]); /* no thread could be created: run it here */
+			(void)parts_work(&parts[i]); /* thread creation failed: run it here */
 }
 
 static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part *parts,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk in parts, divided at any times, gives the same result as one walk, to the byte. */
+/* A walk in parts, divided at arbitrary times, yields the same result as one walk, to the byte. */
 #include "analysis/pass_int.h"
 #include "analysis/profile.h"
 #include "read/corpus_test_kit.h"
@@ -309,8 +309,8 @@ static void put_head(struct making *m, uint64_t data_bytes)
 }
 
 /*
- * Writes records like two of perf's buffers: the second one begins at an earlier time than the
- * first one ends.
+ * Writes records as from two of perf's buffers: the second one begins earlier than the first one
+ * ends.
  */
 static void put_records(struct making *m)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - see profile.h: makes keys from options, buckets from events, rows from entries. */
+/*
+ * profile.c - see profile.h: turns options into keys, events into buckets, and entries into rows.
+ */
 #include "analysis/profile.h"
 
 #include <errno.h>
@@ -74,8 +76,8 @@ static int profile_bind(struct wm_profile *p, struct wm_diag *diag)
 	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children && !p->v->hierarchy;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
 	/*
-	 * The samples of different events measure different things, so their sum means nothing.
-	 * Events without an address are counted, and fields of the same name can be added.
+	 * The samples of different events measure different things, so their sum is meaningless.
+	 * Events without an address are counted, and fields with the same name can be added.
 	 */
 	p->per_event = p->mode == WM_PROFILE_EVENTS && (addresses || p->samples.any_period) &&
 		       !p->samples.weights && !has_key(p, "event");

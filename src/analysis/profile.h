@@ -6,13 +6,13 @@
  *   event --keys--> bucket {words of the keys, call chain} += weight      while the trace is read
  *   bucket --each frame of its chain--> entry {words} self, children      once, at the end
  *
- * A bucket is one combination of values and one whole call chain; traces have
- * millions of events and thousands of buckets, so an event costs one look-up.
+ * A bucket is one combination of values and one whole call chain; traces have millions of events
+ * but only thousands of buckets, so an event costs one look-up.
  * Entries become the rows shown, sorted by weight. Self counts events at the
  * chain's end; children counts events of all chains that contain the entry,
  * once per chain.
  *
- * Weights of samples are their periods, which cannot be added across events, so
+ * The weights of samples are their periods, which cannot be added across events, so
  * each event gets its own table unless `event` is a key; counts and fields can
  * be added.
  */
@@ -36,8 +36,8 @@ enum wm_profile_graph {
 /* The weight of an event. */
 enum wm_profile_mode {
 	WM_PROFILE_EVENTS,
-	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by the code that went to sleep */
-	/* nanoseconds off the processor, by the thread that ended the wait */
+	WM_PROFILE_OFF_CPU, /* nanoseconds off the CPU, by the code that went to sleep */
+	/* nanoseconds off the CPU, by the thread that ended the wait */
 	WM_PROFILE_WAKEUPS,
 };
 
@@ -48,7 +48,7 @@ struct wm_profile_values {
 	bool no_children;
 	bool hierarchy; /* a row for each value of the first key, below it rows of the second... */
 	bool lazy;      /* call graphs are made on demand by wm_profile_expand() */
-	bool weights;   /* adds a column with the weight */
+	bool weights;   /* add a column with the weight */
 	bool inlines;   /* inlined functions are frames of their own */
 	/*
 	 * In a live profile, events per second are shown instead of events, for events that were
@@ -75,25 +75,25 @@ void wm_profile_destroy(struct wm_profile *p);
 int wm_profile_result(struct wm_profile *p, struct wm_result *r);
 
 /*
- * Call it after the pass was rebound: rebinds keys and weights. 0, or errors as
+ * Call it after the pass has been rebound: rebinds keys and weights. Returns 0, or errors like
  * wm_profile_create().
  */
 int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag);
 
 /*
  * Multiplies all weights by `keep`, 0 .. 1, and removes buckets whose weight becomes 0. For live
- * profiles only. 0 or -ENOMEM.
+ * profiles only. Returns 0 or -ENOMEM.
  */
 int wm_profile_decay(struct wm_profile *p, double keep);
 
-/* Creates the calls below a row of the result, if `lazy` is set. 0 or -ENOMEM. */
+/* Creates the calls below a row of the result, if `lazy` is set. Returns 0 or -ENOMEM. */
 int wm_profile_expand(struct wm_profile *p, struct wm_result *r, struct wm_result_row *row);
 
 /* ---- the buckets, for other views of them ------------------------------------ */
 
 struct wm_bucket {
 	uint64_t weight, count;
-	const uint64_t *words; /* the event, then the words of the keys that belong to events */
+	const uint64_t *words; /* the event, then the words of its event keys */
 	uint32_t stack;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_bucket.c - counters, whose keys are sequences of words; see profile_int.h.
+ * profile_bucket.c - counters whose keys are sequences of words; see profile_int.h.
  */
 #include <stdlib.h>
 #include <string.h>

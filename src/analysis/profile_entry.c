@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_entry.c - makes entries, which become rows, from buckets; see profile_int.h. */
+/* profile_entry.c - turns buckets into entries, which become rows; see profile_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_field.c - finds fields of events by names of the form FIELD or EVENT.FIELD; see
+ * profile_field.c - finds event fields by names of the form FIELD or EVENT.FIELD; see
  * profile_key_int.h.
  */
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_graph.c - the call graph below a row: a tree in which the row's
- * chains share their common parts. It begins at the row's function and goes
- * towards the callers or the callees. It is made from the buckets of the row's
- * entry; branches below the limit are left out.
+ * profile_graph.c - the call graph below a row: a tree in which the row's chains share their common
+ * parts. It begins at the row's function and goes towards the callers or the callees. It is built
+ * from the buckets of the row's entry; branches below the limit are left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +32,7 @@ static uint32_t add_node(struct tree *t, uint32_t symbol)
 	return t->nr++;
 }
 
-/* Returns the child with that symbol, created if needed, and moves it to the front. */
+/* Returns the child with that symbol, creating it if needed, and moves it to the front. */
 static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t symbol)
 {
 	uint32_t *link = &t->nodes[parent].first, at, made;
@@ -55,7 +54,7 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t symbol)
 	return made;
 }
 
-/* Adds one chain: `nr` frames from frames[from] on, by `step`. */
+/* Adds one chain: `nr` frames starting at frames[from], in steps of `step`. */
 static int add_chain(struct wm_profile *p, struct tree *t, const uint32_t *frames, int64_t from,
 		     int64_t step, uint32_t nr, uint64_t weight)
 {
@@ -95,8 +94,8 @@ static int graph_fill(struct wm_profile *p, struct tree *t, const struct wm_entr
 		    wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
 
 		/*
-		 * When no key is of frames, the row stands for whole chains, which begin at their
-		 * outermost frame.
+		 * When no key belongs to frames, the row represents whole chains, which begin at
+		 * their outermost frame.
 		 */
 		if (!p->of_frame)
 			err = outwards ? add_chain(p, t, frames, 0, 1, nr, weight)
@@ -169,7 +168,7 @@ static int graph_emit(const struct graph *g, uint32_t at, struct wm_result_row *
 	return err;
 }
 
-/* Writes a line per chain: "main;read_file;parse", with the weight of chains that end there. */
+/* Writes a line per chain: "main;read_file;parse", with the weight of the chains that end there. */
 static int emit_folded(const struct graph *g, uint32_t at, struct wm_text *path,
 		       struct wm_result_row *row)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_hierarchy.c - a profile's entries as nested rows: one for each value
- * of the first key, below it those of the second, and so on; each level sorted
- * by weight. As in perf report --hierarchy, a row has only its own weight, not
- * that of functions it called.
+ * profile_hierarchy.c - a profile's entries as nested rows: one for each value of the first key,
+ * below it those of the second, and so on; each level sorted by weight. As in perf report
+ * --hierarchy, a row has only its own weight, not that of the functions it called.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -19,7 +19,9 @@ struct wm_buckets {
 void wm_buckets_init(struct wm_buckets *b, uint32_t nr_words);
 void wm_buckets_done(struct wm_buckets *b);
 
-/* Returns the bucket of these words; creates it if needed. UINT32_MAX: no memory, or too many. */
+/*
+ * Returns the bucket with these words, creating it if needed. UINT32_MAX: no memory, or too many.
+ */
 uint32_t wm_buckets_get(struct wm_buckets *b, const uint64_t *words);
 
 static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint32_t i)
@@ -30,7 +32,7 @@ static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint3
 /* A position in a bucket's chain at which an entry occurs. */
 struct wm_entry_ref {
 	uint32_t bucket, depth; /* 0: the chain's end */
-	uint32_t next;          /* index + 1 of the entry's next one; 0: last */
+	uint32_t next;          /* index + 1 of the entry's next ref; 0: last */
 };
 
 struct wm_entry {
@@ -66,7 +68,7 @@ struct wm_memo {
 /* weight of an event in a live profile, so that it can decay */
 #define WM_PROFILE_FINE 256u
 
-struct wm_waits; /* threads that are off their processors (profile_wait.c) */
+struct wm_waits; /* threads that are off their CPUs (profile_wait.c) */
 
 struct wm_profile {
 	struct wm_pass *pass;
@@ -78,7 +80,7 @@ struct wm_profile {
 	bool chains;   /* whole chains are stored, not only their ends */
 	bool children;
 	bool per_event; /* one table per event */
-	bool any_chain; /* some event had a chain */
+	bool any_chain; /* at least one event had a chain */
 	uint32_t unit;  /* one event adds this to counts; weights are scaled by it */
 	struct wm_samples samples;
 	struct wm_stacks *stacks;
@@ -88,7 +90,7 @@ struct wm_profile {
 	struct wm_buckets hidden; /* words: event; weights of the comms and pids left out */
 	uint64_t nr_unfit;        /* events without a field that a key needs */
 
-	/* Made at the end, from the buckets: */
+	/* Built at the end, from the buckets: */
 	struct wm_buckets entry_words; /* words: event, keys in order */
 	struct wm_entry *entries;      /* parallel to entry_words */
 	struct wm_entry_ref *refs;
@@ -114,7 +116,7 @@ struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *
 /* Returns the event's stack; UINT32_MAX: out of memory. */
 uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s);
 
-/* Returns whether the profile can be made for parts of the time and joined (profile_join.c). */
+/* Returns whether the profile can be computed for parts of the time and joined (profile_join.c). */
 bool wm_profile_divides(const struct wm_profile *p);
 int wm_profile_join(struct wm_profile *p, const struct wm_profile *later, const struct wm_join *j);
 
@@ -122,14 +124,16 @@ int wm_waits_create(const struct wm_pass *pass,
 		    struct wm_waits **ret); /* destroy *ret also after an error */
 void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass); /* accepts NULL */
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
-/* For events that are not selected: ends the waits of threads that run again. 0 or -ENOMEM. */
+/*
+ * For events that are not selected: ends the waits of threads that run again. Returns 0 or -ENOMEM.
+ */
 int wm_waits_told(struct wm_profile *p, const struct wm_sight *s);
 void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
 
 /* Returns whether the text is in the list "a,b,c". A NULL list contains everything. */
 bool wm_profile_listed(const char *list, const char *text);
 
-/* Makes entries from buckets. 0 or -ENOMEM. */
+/* Turns buckets into entries. Returns 0 or -ENOMEM. */
 int wm_profile_make_entries(struct wm_profile *p);
 
 /* The total weight in a table, which is 100 %. */
@@ -141,18 +145,20 @@ struct wm_profile_total {
 /* Returns the smallest weight that is at least `percent` of a total. */
 uint64_t wm_profile_least(uint64_t total, double percent);
 
-/* Adds a row for one entry, or for a sum of several; `own` identifies the entry. */
+/* Adds a row for one entry or the sum of several; `own` identifies the entry. */
 struct wm_result_row *wm_profile_row(struct wm_profile *p, const struct wm_entry *e,
 				     const struct wm_profile_total *total, struct wm_result *r,
 				     struct wm_result_table *t, struct wm_result_row *above,
 				     union wm_cell **ret_keys);
 
-/* Adds the entries list[0..nr) as nested rows, one level per key. 0 or -ENOMEM. */
+/* Adds the entries list[0..nr) as nested rows, one level per key. Returns 0 or -ENOMEM. */
 int wm_profile_hierarchy(struct wm_profile *p, uint32_t *list, uint32_t nr,
 			 const struct wm_profile_total *total, struct wm_result *r,
 			 struct wm_result_table *t);
 
-/* Adds the calls below a row of one entry, or marks the row `more` if they are made on demand. */
+/*
+ * Adds the calls below the row of one entry, or marks the row `more` if they are created on demand.
+ */
 int wm_profile_calls(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 		     struct wm_result_row *row);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_join.c - joins the profile of one part of the time with that of
- * the following part; see profile_int.h. New buckets of the following part
- * are appended in order, so that the result is the same as without parts.
+ * profile_join.c - joins the profile of one time range with that of the following one; see
+ * profile_int.h. New buckets of the latter are appended in order, so that the result is the same as
+ * without parts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +11,9 @@
 #include "analysis/profile_int.h"
 
 /*
- * Profiles of waits cannot be divided, because a wait may begin in one part
- * and end in another. Profiles with inlined functions, or with callers found
- * from a copy of the stack, are not divided, because each part would open the
- * files of the programs again.
+ * Profiles of waits cannot be divided, because a wait may begin in one part and end in another.
+ * Profiles with inlined functions, or with callers found from a copy of the stack, are not divided,
+ * because each part would have to open the programs' files again.
  */
 bool wm_profile_divides(const struct wm_profile *p)
 {

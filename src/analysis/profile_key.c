@@ -24,7 +24,7 @@ static bool key_comm_of(const struct wm_key *k, const struct wm_sight *s, uint64
 	words[0] = s->task ? s->task->comm : 0;
 	if (words[0])
 		return true;
-	/* The event was not caused by a task, such as a reading of a counter in /proc. */
+	/* The event was not caused by a task: for example, it is a /proc counter reading. */
 	if (!s->task && s->event->tid < 0 && s->event->mode == WM_MODE_UNKNOWN)
 		words[0] = name_id(k, "-", 1);
 	else /* a thread without a name is shown by number, as in perf */
@@ -83,7 +83,7 @@ static union wm_cell id_cell(const struct wm_key *k, const uint64_t *words, stru
 
 /* --- keys of events: their own fields ------------------------------------------------- */
 
-/* The second word of a field's value, which is the type of the first word. */
+/* The second word of a field's value, which gives the type of the first. */
 enum shape { SHAPE_NAME, SHAPE_SIGNED, SHAPE_UNSIGNED, SHAPE_HEX, SHAPE_FLOAT };
 
 static bool number_words(const struct wm_key *k, const struct wm_type *t, const struct wm_item *i,

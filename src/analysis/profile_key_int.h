@@ -3,11 +3,11 @@
  * profile_key_int.h - the keys by which a profile can be split. A key converts an event, or a frame
  * of its call chain, to one or two comparable words, and such words to text.
  *
- *   comm, pid, tid, cpu, event   keys of the event
- *   dso, sym, srcline            keys of a frame of its call chain
- *   FIELD, EVENT.FIELD           any field of the events
+ *   comm pid tid cpu event     keys that belong to the event
+ *   dso sym srcline            keys that belong to a frame of its call chain
+ *   FIELD, EVENT.FIELD         any field of the events
  *
- * The lower-case names above always mean these keys; a field with the same name must be written as
+ * The names above always mean these keys; a field with the same name must be written as
  * EVENT.FIELD.
  */
 #ifndef WM_ANALYSIS_PROFILE_KEY_INT_H
@@ -31,10 +31,10 @@ struct wm_key_def {
 	bool (*of_event)(const struct wm_key *k, const struct wm_sight *s, uint64_t *words);
 	uint64_t (*of_stack)(struct wm_stacks *stacks, uint32_t frame);
 
-	/* Converts words of another part to those of this one; NULL: they are equal. */
+	/* Converts words of another part to those of this one; NULL: they are the same. */
 	void (*join)(const struct wm_join *j, uint64_t *words);
 
-	/* Makes the cell of these words. Texts are in the result's arena. */
+	/* Builds the cell for these words. Strings are in the result's arena. */
 	union wm_cell (*cell)(const struct wm_key *k, const uint64_t *words, struct wm_result *r);
 };
 
@@ -52,23 +52,22 @@ struct wm_key {
 };
 
 /*
- * Binds one name of a list. 0, -ENOMEM, or -ENOENT if no event type has such a
- * field (`diag` names the nearest one). Call wm_key_done() also after errors.
+ * Binds one name from a list. Returns 0, -ENOMEM, or -ENOENT if no event type has such a field
+ * (`diag` names the closest one). Call wm_key_done() also after errors.
  */
 int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
 		struct wm_diag *diag);
 void wm_key_done(struct wm_key *k);
 
-/* Must be called when the pass was rebound. Returns errors like wm_key_bind(). */
+/* Must be called when the pass has been rebound. Returns errors like wm_key_bind(). */
 int wm_key_rebind(struct wm_key *k, struct wm_diag *diag);
 
 /* The names of all context keys, for help; NULL-terminated. */
 extern const char *const wm_key_names[];
 
 /*
- * Finds FIELD or EVENT.FIELD in each selected event type of the pass: an array
- * by trace of arrays by type, freed by the caller with wm_key_fields_free(). 0,
- * -ENOENT with `diag`, -ENOMEM.
+ * Finds FIELD or EVENT.FIELD in each selected event type of the pass. *ret is indexed by trace and
+ * type; the caller frees it with wm_key_fields_free(). Returns 0, -ENOENT with `diag`, or -ENOMEM.
  */
 int wm_key_fields(const struct wm_pass *pass, const char *name, struct wm_field_ref ***ret,
 		  struct wm_diag *diag);

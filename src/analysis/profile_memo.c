@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_memo.c - caches the bucket of events that are alike: of the same
- * type, thread, name, process, address and address space; see profile_int.h.
- * Programs are sampled at the same addresses over and over, so mostly one
- * look-up here replaces the computation of keys, the address' frame and the
+ * profile_memo.c - caches the bucket of events that are alike: same type, thread, name, process,
+ * address and address space; see profile_int.h. Programs are sampled at the same addresses over and
+ * over, so one look-up here usually replaces the computation of keys, the address's frame and the
  * bucket's words.
  *
- * As with call chains (stacks.c), events are compared by a 64-bit hash only: in
- * a billion events, the chance that two different ones are taken for the same
- * is one in ten billion, as each is compared with only one other.
+ * As with call chains (stacks.c), events are compared by a 64-bit hash only: in a billion events,
+ * the chance that two different ones are treated as the same is one in ten billion, as each is
+ * compared with only one other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "analysis/profile_int.h"
 #include "base/mix.h"
 
-#define ENTRIES   (1u << 15) /* half a MiB, which fits the L2 cache */
+#define ENTRIES   (1u << 15) /* half a MiB, which fits in the L2 cache */
 #define MODE_NONE 0xff       /* mode of an event without an address */
 
 bool wm_memo_fits(const struct wm_profile *p)
@@ -53,8 +52,8 @@ static int32_t memo_pid_of(const struct wm_sight *s)
 }
 
 /*
- * Returns whether the event differs from the last one only in its address, as is common within a
- * run of one thread.
+ * Returns whether the event differs from the last one only in its address, as is common while one
+ * thread runs.
  */
 static bool is_of_run(const struct wm_profile *p, const struct wm_sight *s)
 {

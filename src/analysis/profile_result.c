@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_result.c - a profile's entries as tables: sorted, cut at the limits, with totals. */
+/*
+ * profile_result.c - a profile's entries as tables: sorted, truncated at the limits, with totals.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +67,7 @@ static struct wm_profile_total profile_result_add_up(const struct wm_profile *p,
 	return t;
 }
 
-/* Returns events per second, rounded to two decimals: more would be noise. */
+/* Returns events per second, rounded to two decimals; more would be noise. */
 static double rate(const struct wm_profile *p, uint64_t count)
 {
 	double events = (double)count / p->unit;
@@ -202,8 +204,8 @@ static int profile_result_add_rows(struct wm_profile *p, const uint32_t *list, u
 }
 
 /*
- * Adds the entries of one table, from list[at] on. Returns the index of the first entry of the next
- * table.
+ * Adds the entries of one table, starting at list[at]. Returns the index of the next table's first
+ * entry.
  */
 static int64_t profile_result_add_table(struct wm_profile *p, uint32_t *list, uint32_t at,
 					struct wm_result *r)
@@ -224,8 +226,8 @@ static int64_t profile_result_add_table(struct wm_profile *p, uint32_t *list, ui
 }
 
 /*
- * Reports call chains that frame pointers did not give. A few are normal: at the entry of a
- * function, or in libraries without frame pointers. Copies of stacks do not need them.
+ * Reports call chains that frame pointers could not provide. A few are normal: at function entry,
+ * or in libraries without frame pointers. Stack copies do not need frame pointers.
  */
 static void note_broken(const struct wm_profile *p, struct wm_result *r)
 {

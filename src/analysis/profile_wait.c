@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_wait.c - profiles of waiting: weights are the nanoseconds that a thread
- * was off its processor, from the sched_switch that removed it to the event that
- * tells that it runs again: the sched_switch to it, or perf's record.
+ * profile_wait.c - profiles of waiting: weights are the nanoseconds that a thread was off its CPU,
+ * from the sched_switch that removed it to the event that shows it running again: the sched_switch
+ * to it, or perf's record.
  *
- *   off-cpu the chain is that of the thread when it went to sleep or was preempted
- *   wakeups the chain is that of the waker; the rows are the threads that slept
+ *   off-cpu   the chain is the thread's when it went to sleep or was preempted
+ *   wakeups   the chain is the waker's; the rows are the threads that slept
  *
- * A thread's bucket and start time are stored while it is off. Threads that are
- * off at the end of the trace are not counted; a note reports them. When a thread
- * leaves its processor twice in a row, or exits while it is off, the trace does not
- * tell when it ran again: the wait is not counted, and the result says so. The idle thread of each
- * processor has the tid 0, and does not wait.
+ * A thread's bucket and start time are stored while it is off. Threads that are off at the end of
+ * the trace are not counted; a note reports them. When a thread leaves its CPU twice in a row, or
+ * exits while it is off, the trace does not show when it ran again: the wait is not counted, and
+ * the result says so. Each CPU's idle thread has tid 0 and does not wait.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,27 +21,27 @@
 #include "base/plural.h"
 
 /*
- * The state of a thread, indexed by task. In wakeups, a thread that still runs may have been woken
- * already: its waker was faster than its switch. `is_early` marks that bucket, which any later
- * wakeup replaces.
+ * The state of a thread, indexed by task. In wakeups, a thread that is still running may already
+ * have been woken: its waker was faster than its switch. `is_early` marks that bucket, which any
+ * later wakeup replaces.
  */
 struct wm_wait {
 	uint32_t bucket; /* bucket index + 1; 0: no bucket, the wait is not counted */
 	bool is_off, is_early;
-	bool is_asleep; /* it did not stop because it was preempted */
+	bool is_asleep; /* it stopped for a reason other than preemption */
 	int64_t since_ns;
 };
 
 struct wm_waits {
 	struct wm_wait *list;
 	uint32_t room;
-	/* the field with the woken thread, indexed by trace and type */
+	/* the field that names the woken thread, indexed by trace and type */
 	struct wm_field_ref **woken;
-	struct wm_field_ref **states;  /* the state of the thread that stops, likewise */
+	struct wm_field_ref **states;  /* the state field of the stopping thread, likewise */
 	uint64_t nr_ended;             /* waits whose end is in the trace */
-	uint64_t nr_endless;           /* waits whose end is not, although they have ended */
-	uint64_t nr_dying;             /* likewise, of threads that were exiting */
-	uint64_t nr_slept, nr_unwoken; /* waits that a wakeup ended; of them without one here */
+	uint64_t nr_endless;           /* waits that have ended, but not in the trace */
+	uint64_t nr_dying;             /* likewise, for threads that were exiting */
+	uint64_t nr_slept, nr_unwoken; /* waits ended by a wakeup; those whose wakeup is missing */
 };
 
 /* The bits of prev_state that are set while a thread sleeps; a preempted one has none. */
@@ -162,8 +161,8 @@ static int on_back(struct wm_profile *p, const struct wm_task *task, int64_t ns)
 }
 
 /*
- * Called when a thread stops. The kernel describes the thread of an exiting task by another id, so
- * the field decides; such a thread never runs again, and when it did before is not told.
+ * Called when a thread stops. The kernel gives an exiting task's thread another id, so the field
+ * decides; such a thread never runs again, and the trace does not say when it last did.
  */
 static int on_away(struct wm_profile *p, const struct wm_sight *s, const struct wm_role_bound *r)
 {
@@ -202,8 +201,8 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 	if (!w)
 		return -ENOMEM;
 	/*
-	 * Uses the first of the events sched_waking and sched_wakeup, because it is recorded by the
-	 * waker.
+	 * Uses whichever of sched_waking and sched_wakeup comes first, because the waker records
+	 * it.
 	 */
 	if (w->bucket && w->is_off && !w->is_early)
 		return 0;
@@ -211,7 +210,7 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 	return wait_bucket_of(p, s, task, &w->bucket);
 }
 
-/* A thread that exits runs again. */
+/* A thread that exits is running again. */
 static void wait_on_exit(struct wm_waits *waits, const struct wm_task *task)
 {
 	if (!task || task->index >= waits->room || !waits->list[task->index].is_off)
@@ -256,7 +255,7 @@ int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s)
 	return task ? on_wakeup(p, s, task) : 0;
 }
 
-/* What the trace cannot tell about waits. */
+/* Notes what the trace cannot tell about waits. */
 static void wait_note_untold(const struct wm_waits *w, bool of_wakeups, struct wm_result *r)
 {
 	uint64_t ended = w->nr_ended + w->nr_endless;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.h - the result of an analysis, independent of its display: notes, and
- * tables of typed cells whose rows may have rows below them. view/ makes text,
- * JSON and screens of any result from this header alone.
+ * result.h - the result of an analysis, independent of its display: notes, and tables of typed
+ * cells whose rows may have rows below them. view/ turns any result into text, JSON and screens,
+ * using this header alone.
  *
- * There are two kinds of rows below a row: parts of a hierarchy, which have
- * the same columns, and calls of a call graph, which have a name and a share
- * of the row.
+ * There are two kinds of rows below a row: parts of a hierarchy, which have the same columns, and
+ * calls of a call graph, which have a name and a share of the row.
  *
- * Everything is in the result's arena. Texts are raw bytes from traces and
- * files: views must escape them.
+ * Everything is in the result's arena. Strings are raw bytes from traces and files: views must
+ * escape them.
  */
 #ifndef WM_ANALYSIS_RESULT_H
 #define WM_ANALYSIS_RESULT_H
@@ -69,7 +68,7 @@ struct wm_result_table {
 	struct wm_result_table *next;
 	const char *name;  /* identifier for programs */
 	const char *title; /* title for display; may be NULL */
-	/* name of its event, when there are several tables; NULL: all events */
+	/* name of its event if there are several tables; NULL: all events */
 	const char *subject;
 	const struct wm_result_column *columns;
 	uint32_t nr_columns, nr_rows;
@@ -96,7 +95,8 @@ struct wm_result {
 	const char *name; /* name of the analysis */
 	struct wm_result_note *notes, *last_note;
 	struct wm_result_table *tables, *last_table;
-	/* Why the traces cannot tell a part of the result, with a hint; NULL: they tell all of it.
+	/*
+	 * Why the traces do not yield part of the result, with a hint; NULL: they yield all of it.
 	 */
 	const char *untold;
 	bool failed; /* an allocation failed: further additions are ignored */

@@ -15,8 +15,7 @@
 #define KERNEL_MARKER ((uint64_t)-128) /* perf's marker: kernel addresses follow */
 
 /*
- * Names of fields with call chains: of perf and waymark, of waymark's user stacks, of LTTng's
- * contexts.
+ * Names of call-chain fields: perf's and waymark's, waymark's user stacks, LTTng's contexts.
  */
 static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
 
@@ -25,7 +24,7 @@ static bool is_list_of_numbers(const struct wm_type *t)
 	return t->kind == WM_TYPE_LIST && t->element.type->kind <= WM_TYPE_SIGNED;
 }
 
-/* Binds the chain of an event of ftrace that is a stack. */
+/* Binds the chain of an ftrace event that is a stack. */
 static void sample_bind_stack(const struct wm_event_type *t, struct wm_sample_fields *f)
 {
 	static const struct {
@@ -93,7 +92,7 @@ static int sample_bind(struct wm_samples *s)
 				any_other |= s->fields[i][k].marker == 0;
 			}
 	}
-	/* A trace.dat describes stacks even if it has none, so they count only if asked for. */
+	/* A trace.dat describes stacks even if it has none, so they count only if requested. */
 	s->any_chain |= any_stack && !any_other;
 	return s->fields ? 0 : -ENOMEM;
 }
@@ -150,8 +149,7 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
 }
 
 /*
- * Replaces the first address of the chain by that of the event, which is more exact for precise
- * events.
+ * Replaces the first address of the chain with the event's, which is more exact for precise events.
  */
 static void sample_put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
@@ -164,8 +162,7 @@ static void sample_put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 }
 
 /*
- * Inserts the event's address before the chain of an event in the kernel, if the chain has only
- * user addresses.
+ * Inserts a kernel event's address before its chain, if the chain has only user addresses.
  */
 static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
@@ -177,8 +174,8 @@ static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 }
 
 /*
- * Appends the callers that were found from the copy of the stack to a chain of `nr` addresses;
- * returns the new number.
+ * Appends the callers found from the copy of the stack to a chain of `nr` addresses; returns the
+ * new number.
  */
 static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, uint64_t *chain,
 			    uint32_t nr)
@@ -201,8 +198,8 @@ static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, 
 }
 
 /*
- * Stores a stack of ftrace, which has no markers, and which 0 or, in old kernels, all ones may end
- * before its list does. Returns the number of addresses.
+ * Stores an ftrace stack, which has no markers and may be terminated early by 0 or, in old kernels,
+ * by all ones. Returns the number of addresses.
  */
 static uint32_t sample_put_stack(const struct wm_item *list, uint64_t marker, uint64_t *ret)
 {

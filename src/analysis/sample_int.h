@@ -10,15 +10,15 @@
 #include "analysis/pass.h"
 #include "symbol/unwind.h"
 
-#define WM_CHAIN_MAX 4096u /* limit of addresses of a call chain */
+#define WM_CHAIN_MAX 4096u /* maximum addresses per call chain */
 #define WM_CHAIN_MARKERS                                                                           \
 	((uint64_t)-4095) /* values from here on are perf's PERF_CONTEXT_*, not addresses */
 
 struct wm_sample_fields {
 	struct wm_field_ref ip, chain, period;
 	uint64_t fixed_period; /* weight of each event without the field `period`; at least 1 */
-	uint64_t marker; /* the chain is a stack of ftrace, without markers: this one; else 0 */
-	bool has_stack;  /* has registers and a copy of the stack: callers are found by unwinding */
+	uint64_t marker;       /* marker for an ftrace stack, which has none of its own; else 0 */
+	bool has_stack; /* has registers and a copy of the stack: callers are found by unwinding */
 };
 
 struct wm_samples {
@@ -36,8 +36,8 @@ struct wm_samples {
 
 /*
  * `weight` is "count", "period" or a field; NULL: the period, or 1 for events without one. A
- * recording with a fixed period has it once per event type instead of in each event. 0, -ENOMEM, or
- * -ENOENT with `diag`.
+ * recording with a fixed period stores it once per event type instead of in each event. Returns 0,
+ * -ENOMEM, or -ENOENT with `diag`.
  */
 int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weight,
 		    struct wm_diag *diag);
@@ -47,10 +47,9 @@ void wm_samples_done(struct wm_samples *s);
 bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight, uint64_t *ret);
 
 /*
- * Stores the addresses of the event's call chain in `ret` (at most
- * WM_CHAIN_MAX), innermost first, with perf's markers of user and kernel
- * addresses; for an event without a chain only its address. Callers found by
- * unwinding a copied stack follow the kernel's part. Returns their number; 0:
+ * Stores the addresses of the event's call chain in `ret` (at most WM_CHAIN_MAX), innermost first,
+ * with perf's markers of user and kernel addresses; for an event without a chain, only its address.
+ * Callers found by unwinding a copied stack follow the kernel's part. Returns their number; 0:
  * neither chain nor address.
  */
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * significance_test.c - compares with numerically integrated values (Welch's t test) and with
- * values of erfc().
+ * erfc().
  */
 #include <math.h>
 #include <setjmp.h>

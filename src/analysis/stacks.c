@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.c - see stacks.h. There are three tables, in which equal entries are
- * stored once:
+ * stacks.c - see stacks.h. There are three tables, in which equal entries are stored once:
  *
  *   chain   hash of {process's version, addresses}  ->  stack    the fast path
  *   stack   list of frames                          ->  its id
  *   frame   {module, address, inlined function}     ->  its id
  *
- * Chains are compared by a 64-bit hash only: two different chains with the same
- * hash would be taken for one, which happens with a probability of 1/30 in a
- * billion chains. Stacks and frames are compared in full.
+ * Chains are compared by a 64-bit hash only: two different chains with the same hash would be
+ * treated as one, which happens with a probability of 1/30 in a billion chains. Stacks and frames
+ * are compared in full.
  */
 #include "analysis/stacks.h"
 
@@ -120,9 +119,9 @@ static char level_of(enum wm_event_mode mode, uint64_t address)
 }
 
 /*
- * Makes the frame of an address. A caller's address is the return address; if a
- * function ends with a call, it is in the next function. It is used all the
- * same, as in perf, so that names agree with perf's. UINT32_MAX: out of memory.
+ * Creates the frame of an address. A caller's address is the return address; if a function ends
+ * with a call, that is in the next function. It is used nevertheless, as in perf, so that names
+ * agree with perf's. UINT32_MAX: out of memory.
  */
 static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			 uint64_t address)
@@ -215,9 +214,9 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 }
 
 /*
- * Returns whether no code can be at a caller's address: a walk by frame pointers takes what a
- * program without them keeps in the register. No machine has user code between 2^56 and the last
- * 2^56 addresses.
+ * Returns whether no code can be at a caller's address: a frame-pointer walk follows whatever a
+ * program without frame pointers keeps in the register. No machine has user code between 2^56 and
+ * the last 2^56 addresses.
  */
 static bool is_phantom(enum wm_event_mode mode, uint64_t address)
 {
@@ -226,16 +225,16 @@ static bool is_phantom(enum wm_event_mode mode, uint64_t address)
 	return mode == WM_MODE_USER && (address == 0 || (top != 0 && top != 0xff));
 }
 
-/* The user part of the chain that is being resolved: frames in s->scratch from `first` on. */
+/* The user part of the chain being resolved: frames in s->scratch from `first` on. */
 struct user_part {
 	bool any;
 	uint32_t first, innermost_end;
 };
 
 /*
- * Drops the callers at the end of a program's chain that are in no mapping: a walk by frame
- * pointers in a program without them reads other values. Code that was mapped unseen, such as that
- * of a compiler at run time, has callers with a mapping after it, and stays.
+ * Drops the callers at the end of a program's chain that are in no mapping: a frame-pointer walk in
+ * a program without frame pointers reads unrelated values. Code mapped unseen, such as JIT-compiled
+ * code, is followed by callers with a mapping, and stays.
  */
 static enum wm_stacks_user end_user_part(const struct wm_stacks *s, const struct user_part *u,
 					 uint32_t *nr_frames)
@@ -248,10 +247,9 @@ static enum wm_stacks_user end_user_part(const struct wm_stacks *s, const struct
 }
 
 /*
- * Converts a chain to frames. A chain that the kernel walked by frame pointers
- * can run into arbitrary data. When it has a value that is neither an address
- * nor a marker, only its innermost frame is reliable; perf also drops the
- * others.
+ * Converts a chain to frames. A chain that the kernel walked by frame pointers can run into
+ * arbitrary data. When it contains a value that is neither an address nor a marker, only its
+ * innermost frame is reliable; perf also drops the others.
  */
 static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			       const uint64_t *addresses, uint32_t nr, uint64_t hash)
@@ -286,7 +284,7 @@ static uint32_t stacks_resolve(struct wm_stacks *s, int32_t pid, enum wm_event_m
 	return id;
 }
 
-/* Makes the stack of a single address without the cache: finding its frame is as fast. */
+/* Creates the stack of a single address without the cache: finding its frame is just as fast. */
 static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode, uint64_t address)
 {
 	uint32_t frame = frame_of(s, pid, mode, address), nr = 0;
@@ -305,8 +303,8 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
 }
 
 /*
- * Adds a chain to the cache. A full cache is cleared, because chains of exited processes are not
- * needed any more; those in use are added again.
+ * Adds a chain to the cache. A full cache is cleared, because chains of exited processes are no
+ * longer needed; those in use are added again.
  */
 static bool stacks_remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 {

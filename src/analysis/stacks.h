@@ -22,9 +22,8 @@
 struct wm_stacks;
 
 /*
- * With `inlines`, inlined functions are frames of their own. Stacks that will
- * be joined need the same `seed`. The arguments are not owned. NULL: out of
- * memory.
+ * With `inlines`, inlined functions are separate frames. Stacks that will be joined need the same
+ * `seed`. The arguments are not owned. NULL: out of memory.
  */
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
 				   struct wm_symbols *symbols, struct wm_lines *lines, bool inlines,
@@ -32,8 +31,8 @@ struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spa
 void wm_stacks_destroy(struct wm_stacks *s);
 
 /*
- * Announces that names of functions will be needed, so that the symbols of their modules are read
- * in the background.
+ * Announces that function names will be needed, so that their modules' symbols are read in the
+ * background.
  */
 void wm_stacks_expect_names(struct wm_stacks *s);
 
@@ -53,14 +52,16 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 int wm_stacks_join(struct wm_stacks *s, const struct wm_stacks *later,
 		   struct wm_module *const *modules, uint32_t **ret);
 
-/* Gets the mode of the addresses after one of perf's markers. Returns false for other values. */
+/*
+ * Gets the mode of the addresses that follow one of perf's markers. Returns false for other values.
+ */
 bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *ret);
 
-/* What the walk of a program's stack found. */
+/* What walking a program's stack found. */
 enum wm_stacks_user {
-	WM_STACKS_NO_USER, /* the stack is no chain, or it has no part in a program */
+	WM_STACKS_NO_USER, /* the stack is not a chain, or has no user part */
 	WM_STACKS_CALLERS,
-	WM_STACKS_BROKEN, /* no caller: the walk by frame pointers ended at once, or met no code */
+	WM_STACKS_BROKEN, /* no caller: the frame-pointer walk ended at once, or met no code */
 };
 enum wm_stacks_user wm_stacks_user(const struct wm_stacks *s, uint32_t stack);
 
@@ -73,7 +74,7 @@ const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint
  */
 const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame);
 
-/* Return the id of the object's name, and a number that identifies the function. */
+/* Return the id of the object's name and a number that identifies the function. */
 uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame);
 uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* stacks_int.h - shared by stacks.c (which makes stacks) and stacks_name.c (which names frames). */
+/*
+ * stacks_int.h - shared by stacks.c (which creates stacks) and stacks_name.c (which names frames).
+ */
 #ifndef WM_ANALYSIS_STACKS_INT_H
 #define WM_ANALYSIS_STACKS_INT_H
 
 #include "analysis/stacks.h"
 #include "base/table.h"
 
-#define WM_STACKS_CORRUPT_MAX (1u << 18) /* limit of distinct chains that are counted */
+#define WM_STACKS_CORRUPT_MAX (1u << 18) /* maximum number of distinct chains counted */
 /* values from here on are markers, not addresses */
 #define WM_STACKS_MARKERS ((uint64_t)-4095)
 
@@ -17,7 +19,7 @@ struct wm_frame {
 	char level;                         /* 'k', '.', 'H', 'g', 'u', as in perf */
 	/* index of its function; UINT32_MAX: not looked up yet */
 	uint32_t symbol;
-	/* the stack of this frame alone; WM_STACK_NONE: not made yet */
+	/* the stack of this frame alone; WM_STACK_NONE: not created yet */
 	uint32_t stack;
 };
 
@@ -37,7 +39,7 @@ struct wm_stack {
 };
 
 struct wm_chain {
-	uint64_t hash; /* of all of it */
+	uint64_t hash; /* hash of the whole chain */
 	uint32_t stack;
 };
 

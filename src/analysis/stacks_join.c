@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks_join.c - joins stacks that were made separately for parts of the same
- * traces; see stacks.h. Equal stacks have equal frames, and equal frames have
- * the same module and address; only their ids differ.
+ * stacks_join.c - joins stacks that were created separately for parts of the same traces; see
+ * stacks.h. Equal stacks have equal frames, and equal frames have the same module and address; only
+ * their ids differ.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 /* ---- objects ------------------------------------------------------------------------ */
 
 /*
- * Returns perf's name of the object: the last part of a path, "[kernel.kallsyms]" or "[unknown]".
+ * Returns perf's name for the object: the last part of a path, "[kernel.kallsyms]" or "[unknown]".
  */
 static const char *stacks_name_dso_of(const struct wm_frame *f)
 {
@@ -61,8 +61,8 @@ static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 }
 
 /*
- * Inlined functions with the same name are one function: each name is stored once, so that pointers
- * can be compared.
+ * Inlined functions with the same name are treated as one: each name is stored once, so that
+ * pointers can be compared.
  */
 static const char *name_of_inlined(struct wm_stacks *s, const struct wm_elf_frame *f)
 {
@@ -124,7 +124,7 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 /* ---- lines ------------------------------------------------------------------------------ */
 
 /*
- * Writes the source line; if unknown, the function and the offset in it; else the object and the
+ * Writes the source line; if unknown, the function and the offset in it, or else the object and the
  * address in it, as perf does.
  */
 static int stacks_name_put_line(struct wm_stacks *s, uint32_t frame,

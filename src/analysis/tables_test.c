@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables_test.c - names, tasks and buckets: each is stored once, and found again after growing. */
+/* tables_test.c - names, tasks and buckets: each is stored once, and still found after growth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

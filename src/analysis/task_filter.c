@@ -96,8 +96,8 @@ int wm_followed_bind(struct wm_followed *f, const struct wm_trace *t, struct wm_
 }
 
 /*
- * Called after execve(2): the command begins. If the caller was not the main thread of its process,
- * it becomes the main thread, whose exit was reported just before.
+ * Called after execve(2): the command begins. A caller that was not its process's main thread
+ * becomes the main thread, whose exit was reported just before.
  */
 static int on_comm(struct wm_followed *f, const struct wm_event *e)
 {
