@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_table.h - shows counts as an aligned table for users, or as separated
- * lines or JSON for programs. Control bytes in the names of events and
- * threads are escaped.
+ * count_table.h - shows counts as an aligned table for users, or as separated lines or JSON for
+ * programs. Control bytes in event and thread names are escaped.
  */
 #ifndef WM_VIEW_COUNT_TABLE_H
 #define WM_VIEW_COUNT_TABLE_H
@@ -22,14 +21,14 @@ struct wm_count_row {
 	uint64_t raw;   /* unscaled */
 	uint64_t value; /* extrapolated; equal to raw when the counter always ran */
 	uint64_t enabled_ns, running_ns;
-	double scale;        /* the value of one count in `unit`; 0 means 1 */
+	double scale;        /* value of one count in `unit`; 0 means 1 */
 	const char *unit;    /* "ms", "Joules"; NULL: a plain number */
 	double spread;       /* standard error of the mean over runs, relative; < 0: one run */
 	uint64_t elapsed_ns; /* wall time of the count; 0: show no rate */
 	bool cpus; /* a clock in nanoseconds: `value`/elapsed is the number of CPUs used */
 };
 
-/* Widths of the columns; the same for all tables of one run. */
+/* Column widths; the same for all tables of one run. */
 struct wm_count_layout {
 	bool time;      /* has a column with the time of the interval */
 	unsigned where; /* bytes; 0: no such column */
@@ -50,8 +49,8 @@ void wm_view_count_text(FILE *out, const struct wm_count_layout *l, uint64_t tim
 
 /*
  * Prints one line per row, with the fields of `perf stat -x`:
- * [time,][where,]value,unit,event,[spread,]time it ran in ns,percent of the
- * time it ran. Rows that were not counted have the value "<not counted>".
+ * [time,][where,]value,unit,event,[spread,]run time in ns,percentage of time running. Rows that
+ * were not counted have the value "<not counted>".
  */
 void wm_view_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
 			     const struct wm_count_row *rows, size_t nr);

@@ -13,12 +13,12 @@
 #include "base/text.h"
 
 /*
- * Begins a document of the verb: initializes `j`, as wm_json_init() does, and opens the outermost
+ * Begins a document for the verb: initializes `j`, as wm_json_init() does, and opens the outermost
  * object, which the caller closes with wm_json_end().
  */
 void wm_view_document(struct wm_json *j, FILE *out, unsigned lines, const char *verb);
 
-/* Appends the same to a text, without a comma after it; the caller closes the object. */
+/* Appends the same to a text, without a trailing comma; the caller closes the object. */
 void wm_view_document_text(struct wm_text *t, const char *verb);
 
 #endif

@@ -20,7 +20,7 @@ struct writing {
 	bool differs, comma;
 };
 
-/* Returns the id of a row's name: the texts of its cells, joined. */
+/* Returns the id of a row's name: the text of its cells, joined. */
 static uint32_t row_name(struct writing *w, const struct wm_result_table *t,
 			 const struct wm_result_row *row)
 {

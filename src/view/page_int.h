@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_int.h - pages for browsers, from share/pages/, embedded by the build (tools/embed). */
+/* page_int.h - web pages from share/pages/, embedded by the build (tools/embed). */
 #ifndef WM_VIEW_PAGE_INT_H
 #define WM_VIEW_PAGE_INT_H
 

@@ -11,7 +11,7 @@
 #include "base/digits.h"
 #include "base/text.h"
 
-#define WM_PEN_ROOM_MAX 4096u /* the most that one call may reserve */
+#define WM_PEN_ROOM_MAX 4096u /* maximum that one call may reserve */
 
 struct wm_pen {
 	char *at, *end;
@@ -19,8 +19,8 @@ struct wm_pen {
 };
 
 /*
- * Begins writing; the text then has WM_PEN_ROOM_MAX bytes of room, also when false is returned: out
- * of memory.
+ * Begins writing; the text then has WM_PEN_ROOM_MAX bytes of room, even when false is returned (out
+ * of memory).
  */
 static inline bool wm_pen_open(struct wm_pen *p, struct wm_text *t)
 {
@@ -38,7 +38,10 @@ static inline void wm_pen_close(struct wm_pen *p)
 
 void wm_pen_grow(struct wm_pen *p, size_t bytes);
 
-/* Continues after the text was written to in other ways; call wm_pen_close() before that. */
+/*
+ * Continues after the text has been written to by other means; call wm_pen_close() before doing
+ * that.
+ */
 void wm_pen_resume(struct wm_pen *p);
 
 static inline void wm_pen_need(struct wm_pen *p, size_t bytes)

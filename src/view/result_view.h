@@ -14,7 +14,7 @@
 
 struct wm_result_view {
 	unsigned columns;   /* width of the terminal; longer lines are truncated. 0: no limit */
-	uint64_t max_rows;  /* limit of rows per table; 0: none */
+	uint64_t max_rows;  /* maximum rows per table; 0: no limit */
 	const char *indent; /* prefix of every line of a table; NULL: none */
 };
 
@@ -23,11 +23,11 @@ void wm_view_result_text(struct wm_text *t, const struct wm_result *r,
 			 const struct wm_result_view *v);
 
 /*
- * Writes a document of the verb (document.h) with "analysis", "notes": [...], "tables": [...]; rows
+ * Writes the verb's document (document.h) with "analysis", "notes": [...], "tables": [...]; rows
  * contain "calls" and "parts".
  */
 void wm_view_result_json(FILE *out, const char *verb, const struct wm_result *r);
-/* writes the same on one line */
+/* writes the same document on one line */
 void wm_view_result_json_line(FILE *out, const char *verb, const struct wm_result *r);
 
 /* Writes one cell as text for users, with control bytes escaped. */

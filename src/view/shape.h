@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shape.h - types of fields (event/item.h) compiled for one output style: each
- * name is stored together with the punctuation around it, and each value with
- * the function that writes it. A style is a table, struct wm_style; all styles
- * share the code that walks over items.
+ * shape.h - field types (event/item.h) compiled for one output style: each name is stored with the
+ * punctuation around it, and each value with the function that writes it. A style is a table,
+ * struct wm_style; all styles share the code that walks over items.
  */
 #ifndef WM_VIEW_SHAPE_H
 #define WM_VIEW_SHAPE_H
@@ -31,7 +30,7 @@ struct wm_style {
 	const char *list_open, *list_first, *list_next, *list_close;
 	bool list_numbers;                                     /* "[0] = " before each element */
 	const char *choice_open, *choice_after, *choice_close; /* after NULL: the name is omitted */
-	/* text before and after an optional's value; text of an absent one */
+	/* text before and after an optional's value; text for an absent one */
 	const char *some_open, *some_close, *none;
 	/* writes a member's name, escaped */
 	void (*name)(struct wm_text *t, const char *name);
@@ -57,12 +56,12 @@ struct wm_shape {
 	const struct wm_piece *pieces; /* STRUCT, CHOICE: one per member; LIST, OPTIONAL: one */
 };
 
-/* The shapes made so far, in a hash table by type. */
+/* The shapes built so far, in a hash table by type. */
 struct wm_shapes {
 	struct wm_arena *arena;
 	const struct wm_style *style;
 	struct wm_shape **all; /* in the arena */
-	struct wm_table table; /* of `all`, by type */
+	struct wm_table table; /* index of `all`, by type */
 };
 
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style);
@@ -71,14 +70,14 @@ void wm_shapes_done(struct wm_shapes *s); /* does not free the shapes, which are
 /* Returns the shape of a type, which must outlive it. NULL: out of memory. */
 const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t);
 
-/* Makes the shape of a structure of which only some members are shown. */
+/* Builds the shape of a structure only some of whose members are shown. */
 const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
 				     bool (*shown)(const struct wm_member *m, void *data),
 				     void *data);
 
 /*
- * Writes the members of a part: items [at, end) of `items`. `nr` members of the
- * same structure were written before. Returns the new number.
+ * Writes the members of a part: items [at, end) of `items`. `nr` members of the same structure have
+ * already been written. Returns the new number.
  */
 uint32_t wm_shape_members(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *items,
 			  uint32_t at, uint32_t end, uint32_t nr);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticker.h - redraws a result (analysis/result.h) on a terminal every few
- * seconds: a line above, its tables, a line below. Selected and expanded
- * rows are identified by their names, so that they remain selected when rows
- * move. For a result that does not change, browse.h offers more.
+ * ticker.h - redraws a result (analysis/result.h) on a terminal every few seconds: a line above,
+ * its tables, a line below. Selected and expanded rows are identified by name, so that they stay
+ * selected when rows move. For a result that does not change, browse.h offers more.
  */
 #ifndef WM_VIEW_TICKER_H
 #define WM_VIEW_TICKER_H
@@ -12,7 +11,7 @@
 #include "base/text.h"
 #include "view/screen/terminal.h"
 
-#define WM_TICKER_NAME 256u /* bytes of a row's name that are compared */
+#define WM_TICKER_NAME 256u /* bytes of a row's name to compare */
 
 struct wm_ticker {
 	uint32_t cursor;            /* the selected row, counted over all tables shown */
@@ -30,7 +29,7 @@ struct wm_ticker_picture {
 	const struct wm_result *result; /* NULL: no result yet */
 	const char *but;                /* name of a table to omit; NULL: none */
 	const char *nothing;            /* text drawn while `result` is NULL */
-	uint64_t max_rows;              /* limit of rows per table; 0: all that fit */
+	uint64_t max_rows;              /* maximum rows per table; 0: all that fit */
 	/* Creates the rows below a row, once; NULL: rows have no children. */
 	int (*expand)(void *own, struct wm_result_row *row);
 	void *own;

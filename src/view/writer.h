@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.h - writes events of any trace (trace/reader.h) as text, in one of
- * several formats. A wm_view holds everything that can be prepared once; each
+ * writer.h - writes the events of any trace (trace/reader.h) as text, in one of several formats. A
+ * wm_view holds everything that can be prepared once; each
  * thread writes to its own wm_view_page.
  *
  *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
  *   babeltrace  babeltrace2 2.0.4's text; BABELTRACE_21: that of 2.1
  *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
- *   json        one object with an array of events; jsonl: an object a line
+ *   json        one object with an array of events; jsonl: one object per line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
- *   details     everything that the trace tells, a line for each property and field
+ *   details     everything the trace says, a line for each property and field
  *
- * A page of a later piece of the trace lacks the time of the previous line:
- * wm_view_page_join() inserts the first line's delta when it is known.
+ * A page for a later piece of the trace lacks the time of the previous line: wm_view_page_join()
+ * inserts the first line's delta once it is known.
  */
 #ifndef WM_VIEW_WRITER_H
 #define WM_VIEW_WRITER_H
@@ -35,10 +35,9 @@ enum wm_view_format {
 };
 
 /*
- * Finds the symbols for the addresses of samples, which perf's format shows
- * (symbol/address_lookup.h). Each page opens its own lookup, because
- * lookups must be in time order, which holds only within a thread. The
- * functions return 0 or a count; -errno makes the page fail.
+ * Finds symbols for sample addresses, which perf's format shows (symbol/address_lookup.h). Each
+ * page opens its own lookup, because lookups must be in time order, which holds only within a
+ * thread. The functions return 0 or a count; -errno makes the page fail.
  */
 struct wm_view_places {
 	void *(*open)(const void *data); /* NULL: out of memory */
@@ -52,7 +51,7 @@ struct wm_view_places {
 	const void *data;
 };
 
-/* How the formats waymark and babeltrace write times. */
+/* How the waymark and babeltrace formats write times. */
 enum wm_view_time {
 	WM_VIEW_TIME_OF_DAY, /* hh:mm:ss.nnnnnnnnn */
 	WM_VIEW_TIME_DATE,   /* YYYY-MM-DD hh:mm:ss.nnnnnnnnn */
@@ -60,7 +59,7 @@ enum wm_view_time {
 	WM_VIEW_TIME_CYCLES, /* ticks of the clock */
 };
 
-/* The parts of an event whose field names the format babeltrace prints, as bits. */
+/* The parts of an event whose field names the babeltrace format prints, as bits. */
 enum wm_view_named {
 	WM_VIEW_NAMES_PAYLOAD = 1,
 	WM_VIEW_NAMES_CONTEXT = 2,
@@ -70,7 +69,7 @@ enum wm_view_named {
 };
 
 /*
- * What the format babeltrace prints before the event's name, in this order, as bits. With has_head,
+ * What the babeltrace format prints before the event's name, in this order, as bits. With has_head,
  * JSON has the same as members of the event.
  */
 enum wm_view_head {
@@ -105,7 +104,7 @@ struct wm_view_options {
 	const char *const *fields; /* the fields to show, and the columns of CSV */
 	uint32_t nr_fields;        /* 0: show all fields */
 
-	uint32_t columns; /* of perf's format: bits of enum wm_view_column; 0: the usual ones */
+	uint32_t columns; /* for perf's format: bits of enum wm_view_column; 0: the usual ones */
 
 	const struct wm_view_places *places; /* NULL: addresses are not resolved */
 	enum wm_view_time time;
@@ -164,10 +163,10 @@ uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *typ
 void wm_view_page_init(struct wm_view_page *p, bool later);
 void wm_view_page_done(struct wm_view_page *p);
 
-/* Resets the page for another piece of the trace, and keeps its memory. */
+/* Resets the page for another piece of the trace, keeping its memory. */
 void wm_view_page_again(struct wm_view_page *p, bool later);
 
-/* Drops the page's text from `start` on, after it was written. */
+/* Drops the page's text from `start` on, after it has been written. */
 void wm_view_page_clear(struct wm_view_page *p);
 
 /* Write the text before and after all events. */
@@ -181,14 +180,15 @@ void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_
 			const struct wm_event *e);
 
 /*
- * Appends the event's print form, filled; `trace` is the index of its trace. False: the event has
+ * Appends the event's filled-in print form; `trace` is the index of its trace. False: the event has
  * none.
  */
 bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
 		     struct wm_text *out);
 
 /*
- * Completes a `later` page by the state of the previous lines. More lines may be added afterwards.
+ * Completes a `later` page using the state of the previous lines. More lines may be added
+ * afterwards.
  */
 void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 		       const struct wm_view_past *past);

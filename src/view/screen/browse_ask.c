@@ -34,7 +34,7 @@ static void take_back(char *text)
 	text[bytes] = '\0';
 }
 
-/* Appends a character to the text, in UTF-8. */
+/* Appends a character to the text, as UTF-8. */
 static void type(char *text, uint32_t c)
 {
 	size_t at = strlen(text), nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;

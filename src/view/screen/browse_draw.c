@@ -2,7 +2,7 @@
 /*
  * browse_draw.c - draws a browser:
  *
- *   title, the traces                     omitted first when the screen is low
+ *   title, the traces                     omitted first on a low screen
  *   losses, and the number of other notes
  *   the table's title
  *   the columns' titles
@@ -19,9 +19,9 @@
 
 #define MARK_COLUMNS 2 /* "+ " before a line that can be opened */
 #define WIDTH_MAX    60u
-#define HOT_SHARE    0.05 /* share from which a row is drawn as hot, as in perf */
+#define HOT_SHARE    0.05 /* rows are drawn as hot from this share on, as in perf */
 #define WARM_SHARE   0.005
-#define LOSSES_MAX   3 /* limit of lines about losses; the page of notes has all */
+#define LOSSES_MAX   3 /* maximum lines about losses; the notes page has all */
 
 /* --- widths --------------------------------------------------------------------------- */
 
@@ -149,8 +149,8 @@ static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, in
 }
 
 /*
- * Scrolls so that the cursor's line is on the screen, and lines at the bottom are empty only if the
- * table has fewer lines than the screen.
+ * Scrolls so that the cursor's line is on the screen, and so that lines at the bottom are empty
+ * only if the table has fewer lines than the screen.
  */
 static void scroll(struct wm_browse_table *t, uint32_t body)
 {

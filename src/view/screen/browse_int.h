@@ -10,11 +10,11 @@
 #define WM_BROWSE_TEXT_MAX    256u /* size of an input line */
 #define WM_BROWSE_COLUMNS_MAX 64u
 
-/* One table, and the position in it. */
+/* A table, and the position in it. */
 struct wm_browse_table {
 	struct wm_outline outline;
 	uint32_t cursor, top; /* numbers of lines */
-	int left;             /* columns that are scrolled out to the left */
+	int left;             /* columns scrolled out to the left */
 	unsigned widths[WM_BROWSE_COLUMNS_MAX];
 	uint32_t nr_columns;
 };
@@ -36,10 +36,10 @@ struct wm_browse {
 	char keys[WM_BROWSE_TEXT_MAX];    /* the current keys of the rows */
 	char search[WM_BROWSE_TEXT_MAX];  /* the last search text */
 	char message[WM_BROWSE_TEXT_MAX]; /* shown until the next key */
-	int body;                         /* number of the table's lines on the screen */
+	int body;                         /* number of table lines on the screen */
 	bool leave;
 	int err;
-	struct wm_text text; /* scratch buffer of the drawing functions */
+	struct wm_text text; /* scratch buffer for the drawing functions */
 };
 
 static inline struct wm_browse_level *wm_browse_level(struct wm_browse *b)
@@ -74,18 +74,18 @@ void wm_browse_do(struct wm_browse *b, uint32_t key);
 
 /*
  * Reads a line at the bottom of the screen (browse_ask.c). `text` has WM_BROWSE_TEXT_MAX bytes and
- * holds the initial text. Returns false when the user cancelled with Esc.
+ * holds the initial text. Returns false when the user cancels with Esc.
  */
 bool wm_browse_ask(struct wm_browse *b, const char *what, char *text);
 
-/* Covers the screen with text until a key is pressed that does not scroll. */
+/* Covers the screen with text until a non-scrolling key is pressed. */
 void wm_browse_page(struct wm_browse *b, const char *title, const struct wm_text *text);
 
-/* Sets the subject of a level; the old one remains after a failure. 0 or -ENOMEM. */
+/* Sets a level's subject; on failure, the old one remains. Returns 0 or -ENOMEM. */
 int wm_browse_look_at(struct wm_browse *b, uint32_t level, const struct wm_browse_subject *s);
 void wm_browse_forget(struct wm_browse_level *l);
 
-/* Reads a key for the loop; handles termination and resizing itself, and returns NONE then. */
+/* Reads a key for the loop; handles termination and resizing itself and then returns NONE. */
 uint32_t wm_browse_key(struct wm_browse *b);
 
 #endif

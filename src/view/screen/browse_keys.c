@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * browse_keys.c - the actions of a browser's keys: one table, which is also the
- * help page.
+ * browse_keys.c - what the browser's keys do: one table, which is also the help page.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -264,7 +263,7 @@ static void filter_by_text(struct wm_browse *b, int how)
 }
 
 /*
- * Returns the row's text in that column; in a hierarchy it may be that of a row above. NULL: none.
+ * Returns the row's text in that column; in a hierarchy, it may come from a row above. NULL: none.
  */
 static const char *text_in(struct wm_browse *b, uint32_t column)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glyph.h - the characters of a text, and their widths in columns of a terminal. The text must have
- * been escaped by wm_view_safe().
+ * glyph.h - the characters of a text and their widths in terminal columns. The text must have been
+ * escaped by wm_view_safe().
  */
 #ifndef WM_VIEW_SCREEN_GLYPH_H
 #define WM_VIEW_SCREEN_GLYPH_H
@@ -16,14 +16,13 @@ struct wm_glyph {
 };
 
 /*
- * Reads the character at `text`, of `bytes` >= 1, and returns its length in
- * bytes. Invalid and unprintable characters become '?'; if the terminal
- * does not support UTF-8 (`utf8`), all non-ASCII ones do. Widths depend on
- * LC_CTYPE.
+ * Reads the first character of `text`, which has `bytes` >= 1, and returns its length in bytes.
+ * Invalid and unprintable characters become '?'; if the terminal does not support UTF-8 (`utf8`),
+ * all non-ASCII ones do. Widths depend on LC_CTYPE.
  */
 size_t wm_glyph_read(const char *text, size_t bytes, bool utf8, struct wm_glyph *ret);
 
-/* Returns the number of columns of the whole text. */
+/* Returns the number of columns that the whole text occupies. */
 unsigned wm_glyph_columns(const char *text, size_t bytes, bool utf8);
 
 #endif

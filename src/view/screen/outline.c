@@ -44,8 +44,8 @@ static bool row_fits(const struct wm_outline *o, const struct wm_outline_filter 
 }
 
 /*
- * Returns whether a row passes all filters. A filter matches if the row itself matches, or one
- * above it (`met`), or one below it.
+ * Returns whether a row passes all filters. A filter matches if the row itself matches, or a row
+ * above it (`met`), or a row below it.
  */
 static bool outline_fits(const struct wm_outline *o, const struct wm_result_row *row, uint32_t met,
 			 uint32_t *ret_met)
@@ -172,7 +172,7 @@ void wm_outline_close(struct wm_outline *o, uint32_t line)
 	o->lines[line].open = false;
 }
 
-/* Collects lines in order: to insert them one by one would move all following lines each time. */
+/* Collects lines in order: inserting them one by one would move all following lines each time. */
 struct gathered {
 	struct wm_outline_line *lines;
 	uint32_t nr, room, most;
@@ -334,8 +334,7 @@ uint32_t wm_outline_number(const struct wm_outline *o, uint32_t column, uint64_t
 }
 
 /*
- * Returns whether row `a` comes before `b`: larger shares first, equal ones in the order of the
- * table.
+ * Returns whether row `a` comes before `b`: larger shares first, equal ones in table order.
  */
 static bool comes_before(const struct wm_outline *o, uint32_t a, uint32_t b)
 {

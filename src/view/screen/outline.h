@@ -13,7 +13,7 @@
 #include "analysis/result.h"
 
 #define WM_OUTLINE_FILTERS_MAX 8u
-#define WM_OUTLINE_AT_ONCE_MAX 100000u    /* limit of lines that wm_outline_open_all() may add */
+#define WM_OUTLINE_AT_ONCE_MAX 100000u    /* maximum lines that wm_outline_open_all() may add */
 #define WM_OUTLINE_ANY         UINT32_MAX /* value for a column: any */
 
 struct wm_outline_line {
@@ -21,9 +21,9 @@ struct wm_outline_line {
 	uint32_t depth; /* 0: a row of the table */
 	/* call rows: less than `depth`, because single calls are not indented */
 	uint32_t indent;
-	uint32_t met; /* bits: the filters that the row or one above it passed */
+	uint32_t met; /* bits: the filters that the row or a row above it passed */
 	bool open;
-	bool alone; /* a single call: it has the whole weight of the call above it */
+	bool alone; /* a single call: it carries the whole weight of the call above it */
 };
 
 struct wm_outline_filter {
@@ -42,14 +42,13 @@ struct wm_outline {
 	struct wm_outline_filter filters[WM_OUTLINE_FILTERS_MAX];
 	uint32_t nr_filters;
 	double least;      /* rows with a smaller share (0 .. 1) are left out */
-	uint32_t most;     /* show only this many of the matching rows; 0: all */
-	uint32_t nr_shown; /* number of the table's rows that have lines */
+	uint32_t most;     /* maximum matching rows to show; 0: all */
+	uint32_t nr_shown; /* number of table rows that have lines */
 };
 
 /*
- * Shows all rows, closed. `result` and `table` must outlive the outline;
- * `expand` creates the children of rows with `more` set. 0 or -ENOMEM; call
- * wm_outline_done() in either case.
+ * Shows all rows, closed. `result` and `table` must outlive the outline; `expand` creates the
+ * children of rows with `more` set. Returns 0 or -ENOMEM; call wm_outline_done() in either case.
  */
 int wm_outline_init(struct wm_outline *o, struct wm_result *result,
 		    const struct wm_result_table *table,
@@ -61,14 +60,14 @@ void wm_outline_done(struct wm_outline *o);
 bool wm_outline_opens(const struct wm_outline_line *l);
 
 /*
- * Opens a line, and the chain of single calls below it. Closing removes all
- * lines below. 0 or -ENOMEM.
+ * Opens a line and the chain of single calls below it. Closing removes all lines below. Returns 0
+ * or -ENOMEM.
  */
 int wm_outline_open(struct wm_outline *o, uint32_t line);
 void wm_outline_close(struct wm_outline *o, uint32_t line);
 
 /*
- * Opens everything below a line, or (UINT32_MAX) the whole outline. Returns 0, -ENOMEM, or -E2BIG
+ * Opens everything below a line, or the whole outline (UINT32_MAX). Returns 0, -ENOMEM, or -E2BIG
  * when it stopped because it would add more than WM_OUTLINE_AT_ONCE_MAX lines.
  */
 int wm_outline_open_all(struct wm_outline *o, uint32_t line);
@@ -82,18 +81,19 @@ uint32_t wm_outline_top(const struct wm_outline *o, uint32_t line);
 
 /*
  * Adds a filter, and closes everything. Rows are shown if their share is at least `least` and they
- * pass all filters. The text is copied. 0, -ENOMEM, or -ENOSPC when there are too many filters.
+ * pass all filters. The text is copied. Returns 0, -ENOMEM, or -ENOSPC when there are too many
+ * filters.
  */
 int wm_outline_filter(struct wm_outline *o, uint32_t column, bool whole, const char *text);
 int wm_outline_unfilter(struct wm_outline *o); /* removes the last filter; -ENOENT: no filter */
 int wm_outline_limit(struct wm_outline *o, double least, uint32_t most);
 
-/* Returns the column with that name; WM_OUTLINE_ANY: no column has it. */
+/* Returns the column with that name; WM_OUTLINE_ANY: there is none. */
 uint32_t wm_outline_column(const struct wm_result_table *t, const char *name);
 
 /*
  * Returns the next line (step 1) or previous line (step -1) that contains the text, ignoring case.
- * The search wraps around and ends with `from`. UINT32_MAX: none.
+ * The search wraps around and ends at `from`. UINT32_MAX: none.
  */
 uint32_t wm_outline_find(const struct wm_outline *o, const char *text, uint32_t from, int step);
 

@@ -97,7 +97,7 @@ static void calls_are_made_when_they_are_opened(void **state)
 	assert_false(wm_outline_opens(&w->o.lines[2]));
 	assert_int_equal(wm_outline_open(&w->o, 0), 0);
 	assert_int_equal(w->nr_expanded, 1);
-	assert_int_equal(w->o.nr, 4); /* start: its children are opened by its own line */
+	assert_int_equal(w->o.nr, 4); /* start: its children are opened via its own line */
 	assert_int_equal(wm_outline_open(&w->o, 1), 0);
 	assert_int_equal(w->o.nr, 7); /* main is a single call, so its calls are opened, too */
 	assert_string_equal(name(w, 3), "work");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal.c - see terminal.h. ncursesw holds the picture and the terminal's
- * description. Signals that would terminate the process are blocked and read as
- * keys, so that the terminal is always restored on the normal path; ncurses
- * itself handles Ctrl-Z, and restores the terminal while the process is
- * stopped.
+ * terminal.c - see terminal.h. ncursesw holds the screen contents and the terminal description.
+ * Signals that would terminate the process are blocked and read as keys, so that the terminal is
+ * always restored on the normal path; ncurses itself handles Ctrl-Z, and restores the terminal
+ * while the process is stopped.
  */
 #define NCURSES_WIDECHAR 1
 #define NCURSES_NOMACROS 1
@@ -29,9 +28,9 @@
 #include "view/screen/glyph.h"
 #include "view/value_text.h"
 
-/* timeout after which Esc is a key of its own; the bytes of longer keys arrive together */
+/* timeout after which Esc counts as a key; the bytes of longer keys arrive together */
 #define ESCAPE_MS 25
-#define CELL_WIDE 5 /* wide characters of one cell: one, and combining characters */
+#define CELL_WIDE 5 /* wide characters per cell: one, and combining characters */
 
 struct wm_terminal {
 	SCREEN *screen;
@@ -115,8 +114,8 @@ static int no_such_terminal(struct wm_diag *diag)
 }
 
 /*
- * Returns whether the terminal can position its cursor. newterm() also accepts one that cannot, but
- * draws nothing on it.
+ * Returns whether the terminal can position its cursor. newterm() also accepts terminals that
+ * cannot, but draws nothing on them.
  */
 static bool can_place(void)
 {

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal.h - the screen and the keys of a terminal, for interactive views:
- * opens it, redraws it, restores it. Only terminal.c knows the library used
- * (ncurses); the rest of a view is elsewhere.
+ * terminal.h - the screen and the keys of a terminal, for interactive views: opens it, redraws it,
+ * restores it. Only terminal.c depends on the library used (ncurses).
  *
  *   wm_terminal_open()                    takes the screen; signals arrive as keys
  *     begin, put, put..., show draw a whole screen each time; only changes are sent
  *     wm_terminal_key() waits
  *   wm_terminal_close()                   restores the previous state
  *
- * Only wm_terminal_put() draws text, which may come from anywhere: invalid
- * characters, and those that move the cursor or change the direction of
- * writing, are drawn as escapes (wm_view_safe()); wide characters take two
- * columns.
+ * Only wm_terminal_put() draws text, which may come from anywhere: invalid characters, and those
+ * that move the cursor or change the writing direction, are drawn as escapes (wm_view_safe()); wide
+ * characters take two columns.
  *
  * One terminal per process at a time, used by one thread. Rows and columns
  * count from 0.
@@ -28,7 +26,7 @@
 
 struct wm_terminal;
 
-/* Keys: a character is its UTF-32 value; these are the others. */
+/* Keys: characters are their UTF-32 values; these are the others. */
 enum wm_terminal_key {
 	WM_KEY_NONE = 0, /* the timeout expired */
 	WM_KEY_TAB = '\t',
@@ -47,7 +45,7 @@ enum wm_terminal_key {
 	WM_KEY_BACK_TAB,
 	WM_KEY_F1, /* followed by F2 to F12 */
 	WM_KEY_F12 = WM_KEY_F1 + 11,
-	WM_KEY_RESIZE,    /* redraw: the size changed, or the process was continued after a stop */
+	WM_KEY_RESIZE,    /* redraw: the size changed, or the process was stopped and continued */
 	WM_KEY_INTERRUPT, /* Ctrl-C */
 	WM_KEY_ENDED, /* a termination signal, or the terminal was closed: call wm_terminal_close()
 		       */
@@ -82,7 +80,7 @@ void wm_terminal_close(struct wm_terminal *t);
 
 void wm_terminal_size(const struct wm_terminal *t, int *ret_rows, int *ret_columns);
 
-/* wm_terminal_begin() clears the picture, wm_terminal_show() sends it to the screen. */
+/* wm_terminal_begin() clears the contents, wm_terminal_show() sends them to the screen. */
 void wm_terminal_begin(struct wm_terminal *t);
 void wm_terminal_show(struct wm_terminal *t);
 
@@ -103,11 +101,11 @@ unsigned wm_terminal_width(const struct wm_terminal *t, const char *text, size_t
 /* Shows the cursor at a position, for text input; row -1 hides it. */
 void wm_terminal_cursor(struct wm_terminal *t, int row, int column);
 
-/* Returns the next key; waits for it at most `timeout_ms` (-1: without a limit). */
+/* Returns the next key, waiting at most `timeout_ms` (-1: no limit). */
 uint32_t wm_terminal_key(struct wm_terminal *t, int timeout_ms);
 
 /*
- * Gets the descriptors that an external event loop must wait for before it reads keys without a
+ * Gets the descriptors that an external event loop must wait for before reading keys without a
  * timeout.
  */
 void wm_terminal_fds(const struct wm_terminal *t, int fds[2]);

@@ -31,7 +31,7 @@ struct session {
 	size_t bytes;
 };
 
-/* Runs a function in a child process on the terminal; its result becomes the exit status. */
+/* Runs a function in a child process on the terminal; its return value becomes the exit status. */
 static void begin(struct session *s, const char *term, int (*run)(void))
 {
 	struct winsize size = {.ws_row = 10, .ws_col = 40};
@@ -72,7 +72,7 @@ static bool was_sent(const struct session *s, const char *bytes)
 	return memmem(s->output, s->bytes, bytes, strlen(bytes)) != NULL;
 }
 
-/* Waits until the child has drawn `mark` and reads keys. */
+/* Waits until the child has drawn `mark` and is reading keys. */
 static void wait_for(struct session *s, const char *mark)
 {
 	while (!was_sent(s, mark)) {
@@ -121,7 +121,7 @@ static void hostile_text_stays_text(void **state)
 	assert_false(was_sent(&s, "beyond"));
 }
 
-/* Reads keys; the exit status is the number of expected ones. */
+/* Reads keys; the exit status is the number of keys that were as expected. */
 static int read_keys(void)
 {
 	static const uint32_t wanted[] = {'x',           WM_KEY_UP,     WM_KEY_ENTER,    0xe9,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticker.c - see ticker.h. Everything is drawn anew each time; no reference to a result is kept. */
+/* ticker.c - see ticker.h. Everything is redrawn each time; no reference to a result is kept. */
 #include "view/ticker.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "view/result_view.h"
 
 #define COLUMNS_MAX 32u
-#define DEPTH_MAX   40u /* limit of the depth of calls drawn */
+#define DEPTH_MAX   40u /* maximum depth of calls drawn */
 #define HOT         0.05
 #define WARM        0.005
 
@@ -116,7 +116,7 @@ static void draw_calls(struct drawing *d, const struct wm_result_row *row, int d
 	}
 }
 
-/* Makes the name that identifies a row: the texts of its keys. */
+/* Builds the name that identifies a row: the text of its keys. */
 static void ticker_name_of(struct drawing *d, const struct wm_result_row *row, char *name)
 {
 	size_t n = 0;
@@ -247,7 +247,7 @@ bool wm_ticker_key(struct wm_ticker *k, uint32_t key)
 
 	if (by) {
 		k->cursor = ticker_moved(k, by);
-		/* Few lines precede the rows: leaves room for the lines after the cursor. */
+		/* Few lines precede the rows: leave room for the lines after the cursor. */
 		k->top = k->cursor > k->page * 3 / 4 ? k->cursor - k->page * 3 / 4 : 0;
 		return true;
 	}

@@ -82,7 +82,7 @@ void wm_view_count_head(FILE *out, const struct wm_count_layout *l)
 	(void)fprintf(out, "%*s  EVENT\n", (int)l->value, "COUNT");
 }
 
-/* Makes the text "12.5 per second", "0.93 CPUs used", or "". */
+/* Writes "12.5 per second", "0.93 CPUs used", or "". */
 static void rate_text(const struct wm_count_row *r, char *buf)
 {
 	double rate = r->elapsed_ns ? in_unit(r) * 1e9 / (double)r->elapsed_ns : 0;
@@ -101,7 +101,7 @@ static void rate_text(const struct wm_count_row *r, char *buf)
 			       wm_view_count_digits((uint64_t)rate, digits));
 }
 
-/* Makes the text after the name: precision, rate, percentage of the time counted. */
+/* Writes the text after the name: precision, rate, percentage of the time counted. */
 static void count_table_note_text(const struct wm_count_row *r, char *buf, size_t bytes)
 {
 	bool shared = r->running_ns < r->enabled_ns;

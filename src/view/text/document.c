@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document.c - see document.h; has the version of each schema. */
+/* document.c - see document.h; contains each schema's version. */
 #include "view/document.h"
 
 #include <assert.h>

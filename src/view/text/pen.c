@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pen.c - the slow path of a pen, when the room is exhausted; see pen.h. */
+/* pen.c - a pen's slow path, when the room is exhausted; see pen.h. */
 #include "view/pen.h"
 
 static void reopen(struct wm_pen *p, size_t bytes)

@@ -14,7 +14,7 @@ struct conversion {
 	int32_t precision; /* -1: none */
 	bool star_width, star_precision;
 	char letter;  /* 0: not a conversion */
-	size_t bytes; /* size of its text, with the % */
+	size_t bytes; /* size of its text, including the % */
 };
 
 static bool flag(struct conversion *c, char f)
@@ -73,7 +73,7 @@ static struct conversion print_form_parse(const char *percent)
 
 /* --- one value ---------------------------------------------------------------------- */
 
-/* Returns the number of characters of UTF-8 text, as an estimate of its columns. */
+/* Returns the number of UTF-8 characters in a text, as an estimate of its columns. */
 static uint32_t columns(const char *s, size_t bytes)
 {
 	uint32_t n = 0;
@@ -148,7 +148,7 @@ static bool is_integer(const struct wm_type *t)
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-/* Returns the value as unsigned, without the bits beyond its type. */
+/* Returns the value as unsigned, truncated to the width of its type. */
 static uint64_t print_form_bits_of(const struct value *v)
 {
 	return v->type->bits < 64 ? v->item->u & ((UINT64_C(1) << v->type->bits) - 1) : v->item->u;
@@ -211,7 +211,7 @@ static void print_form_put_real(struct wm_text *t, const struct conversion *c,
 		(void)snprintf(buf, sizeof(buf), "%.*f", precision, d);
 		break;
 	}
-	/* Zeros precede the digits, after the sign. */
+	/* Zeros go between the sign and the digits. */
 	if (c->zero && !c->left && buf[0] != '-' && strspn(buf, "0123456789") &&
 	    strlen(buf) < c->width) {
 		for (size_t n = strlen(buf); n < c->width; n++)
@@ -269,7 +269,7 @@ static void print_form_put(struct wm_text *t, const struct conversion *c, const 
 
 /* --- the form -------------------------------------------------------------------------- */
 
-/* Gets the value of a '*', which also takes a field. */
+/* Gets the value of a '*', which also consumes a field. */
 static bool star(struct cursor *cursor, int64_t *ret)
 {
 	struct value v;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_form.h - fills an event's print form, or the format of a printf-like
- * marker, with the values of one event. The form comes from a traced program:
- * it is data here, never a format for printf().
+ * print_form.h - fills in an event's print form, or a printf-like marker's format, with the values
+ * of one event. The form comes from a traced program: it is data here, never a format for printf().
  *
- * Each conversion takes the next field; %% takes none. A field that does not
- * fit its conversion is shown in its default form. A conversion without a field
- * is copied unchanged. A newline at the form's end is dropped.
+ * Each conversion consumes the next field; %% consumes none. A field that does not fit its
+ * conversion is shown in its default form. A conversion without a field is copied unchanged. A
+ * newline at the end of the form is dropped.
  */
 #ifndef WM_VIEW_TEXT_PRINT_FORM_H
 #define WM_VIEW_TEXT_PRINT_FORM_H

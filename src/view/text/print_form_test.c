@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print_form_test.c - fills print forms with the fields of synthetic events. */
+/* print_form_test.c - fills in print forms with the fields of synthetic events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void end(struct one *o)
 	wm_text_done(&o->out);
 }
 
-/* Every form is filled with the same fields, in this order. */
+/* Every form is filled in with the same fields, in this order. */
 static void test_print_forms(void **state)
 {
 	static const struct {
@@ -159,7 +159,7 @@ static void test_form_widths(void **state)
 	end(&o);
 }
 
-/* A field that is not shown is skipped by conversions. */
+/* Conversions skip a field that is not shown. */
 static bool is_even(const struct wm_member *m, void *members)
 {
 	return (m - (const struct wm_member *)members) % 2 == 0;

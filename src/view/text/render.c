@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render.c - see render.h. Threads take slices in order. The thread with the
- * first unwritten slice writes its output directly. The others buffer up to
- * their share of WM_RENDER_AHEAD_BYTES and then wait, so that memory is bounded
- * for slices of any size.
+ * render.c - see render.h. Threads take slices in order. The thread with the first unwritten slice
+ * writes its output directly. The others buffer up to their share of WM_RENDER_AHEAD_BYTES and then
+ * wait, so that memory is bounded whatever the size of the slices.
  */
 #include "view/render.h"
 
@@ -36,7 +35,7 @@ struct slice {
 	struct wm_view_page page;
 	struct wm_merge *merge;
 	uint64_t index, nr_passed;
-	size_t flush_at; /* size of the page at which to try to write it */
+	size_t flush_at; /* page size at which to try to write it */
 	bool has_turn;
 };
 
@@ -55,7 +54,7 @@ static void render_fail(struct job *j, int err)
 }
 
 /*
- * Returns whether the slice is the first unwritten one. With `wait`, waits until it is. Returns
+ * Returns whether the slice is the first unwritten one; with `wait`, waits until it is. Returns
  * false after a failure.
  */
 static bool take_turn(struct slice *s, bool wait)
@@ -170,7 +169,7 @@ static int do_slice(struct slice *s)
 static void *render_work(void *data)
 {
 	struct job *j = data;
-	struct wm_view_page page; /* one for all slices */
+	struct wm_view_page page; /* shared by all slices */
 	struct wm_merge *merge = NULL;
 	int err = 0;
 
@@ -210,7 +209,7 @@ static void run_threads(struct job *j)
 }
 
 /*
- * Divides the time into slices. There is a single one when events are skipped or limited, because
+ * Divides the time range into slices. There is only one when events are skipped or limited, because
  * that requires counting in order.
  */
 static int render_cut(struct job *j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_test.c - identical output for any number of threads and slices;
- * filters, counts, ends of traces, and a sink that fails.
+ * render_test.c - identical output for any number of threads and slices; filters, counts, ends of
+ * traces, and a failing sink.
  */
 #include "view/render.h"
 

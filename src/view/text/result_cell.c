@@ -80,7 +80,7 @@ static void number_cell(struct wm_text *t, const union wm_cell *c)
 		wm_text_f(t, "%.6g", c->f);
 }
 
-/* The estimate has no meaning below this value. */
+/* The estimate is meaningless below this value. */
 #define CHANCE_LEAST 0.0001
 
 static void chance_cell(struct wm_text *t, const union wm_cell *c)

@@ -9,7 +9,7 @@
 #include "view/document.h"
 #include "view/result_view.h"
 
-#define PARTS_MAX 8u /* limit of nested levels of rows */
+#define PARTS_MAX 8u /* maximum nested levels of rows */
 
 static const char *const note_kinds[] = {"fact", "loss", "problem"};
 

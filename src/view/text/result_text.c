@@ -62,7 +62,7 @@ static void result_text_pad(struct wm_text *t, unsigned nr)
 		wm_text_char(t, ' ');
 }
 
-/* Ends a line, and truncates it at the terminal's edge; `start` is the offset of its beginning. */
+/* Ends a line and truncates it at the terminal's edge; `start` is the offset of its beginning. */
 static void end_line(struct sheet *s, size_t start)
 {
 	struct wm_text *t = s->out;
@@ -110,8 +110,8 @@ static size_t begin_line(struct sheet *s)
 /* --- call graphs -------------------------------------------------------------------------- */
 
 /*
- * Writes the calls below a row. `left` is the text to the left of a call, with a line for each
- * level that continues below.
+ * Writes the calls below a row. `left` is the text to the left of a call, with a vertical line for
+ * each level that continues below.
  */
 static void result_text_put_calls(struct sheet *s, const struct wm_result_row *row,
 				  struct wm_text *left);

@@ -16,7 +16,7 @@ static inline void put_piece(struct wm_pen *p, const struct wm_piece *piece, uin
 	if (n <= WM_PIECE_PADDING) {
 		wm_pen_need(p, WM_PIECE_PADDING + VALUE_ROOM);
 		memcpy(p->at, piece->text + skip,
-		       WM_PIECE_PADDING); /* always 32 bytes; only the first n count */
+		       WM_PIECE_PADDING); /* always 32 bytes; only the first n matter */
 		p->at += n;
 	} else {
 		wm_pen_add(p, piece->text + skip, n);

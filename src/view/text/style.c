@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* style.c - values that all styles write in the same way; see style.h. */
+/* style.c - values that all styles write the same way; see style.h. */
 #include "view/style.h"
 
 const struct wm_item *wm_style_u64(struct wm_pen *p, const struct wm_shape *s,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * style_babeltrace.c - values as babeltrace2 2.0.4 and 2.1 print them. Their rules, as
- * observed: hexadecimal digits are capitals; a negative number in a base other
- * than ten is truncated to whole digits of its size (16: nibbles, 8: three
- * bits, 2: its bits); binary shows all bits; floats have six digits; all labels
- * of a value are listed, by 2.1 in braces when there are several; in strings,
- * backslash, both quotes and '?' get a backslash.
+ * style_babeltrace.c - values as babeltrace2 2.0.4 and 2.1 print them. Their rules, as observed:
+ * hexadecimal digits are upper case; a negative number in a base other than ten is truncated to
+ * whole digits of its size (16: nibbles, 8: three bits, 2: its bits); binary shows all bits; floats
+ * have six digits; all labels of a value are listed, in braces by 2.1 when there are several; in
+ * strings, backslash, both quotes and '?' are escaped with a backslash.
  */
 #include "view/style.h"
 
@@ -160,7 +159,7 @@ static bool babeltrace_labels(const struct wm_type *t, const struct wm_type_labe
 	return false;
 }
 
-/* Returns whether a range of the label, or of a later one of that name, contains the value. */
+/* Returns whether a range of the label, or of a later label with that name, contains the value. */
 static bool babeltrace_any_label(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
 	for (; !babeltrace_labels(t, &t->labels[k], i); k = t->labels[k].twin - 1)
@@ -226,7 +225,7 @@ static const struct wm_item *babeltrace_21_enumeration(struct wm_pen *p, const s
 	return babeltrace_end_enumeration(p, s, i);
 }
 
-/* Writes a bit map of CTF 2, which only babeltrace2 2.1 reads. */
+/* Writes a CTF 2 bit map, which only babeltrace2 2.1 reads. */
 static const struct wm_item *babeltrace_flags(struct wm_pen *p, const struct wm_shape *s,
 					      const struct wm_item *i)
 {
@@ -266,7 +265,7 @@ static void no_name(struct wm_text *t, const char *name)
 {
 }
 
-/* The punctuation of all styles of babeltrace2. */
+/* The punctuation of all babeltrace2 styles. */
 #define BABELTRACE                                                                                 \
 	.open = "{", .next = ", ", .close = " }", .list_open = "[", .list_first = " ",             \
 	.list_next = ", ", .list_close = " ]", .choice_open = "{ ", .choice_close = " }",          \

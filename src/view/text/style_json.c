@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * style_json.c - values as strict JSON. Integers are exact, even above 2^53;
- * one with labels is {"value":3,"label":"WARN"}, where label is null if no
- * label matches; bytes are a string of hexadecimal digits; NaN and infinities
- * are strings; bytes of strings that are not UTF-8 become U+FFFD; an option of
- * a choice is {"NAME":value}; an absent optional is null.
+ * style_json.c - values as strict JSON. Integers are exact, even above 2^53; one with labels is
+ * {"value":3,"label":"WARN"}, where label is null if no label matches; bytes are a string of
+ * hexadecimal digits; NaN and infinities are strings; invalid UTF-8 bytes in strings become U+FFFD;
+ * an option of a choice is {"NAME":value}; an absent optional is null.
  */
 #include "view/style.h"
 

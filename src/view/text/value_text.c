@@ -11,7 +11,7 @@
 
 /* --- characters ------------------------------------------------------------------- */
 
-/* Controls, line and paragraph separators, direction marks. */
+/* Control characters, line and paragraph separators, direction marks. */
 static bool harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
@@ -29,7 +29,7 @@ static void value_text_escape(struct wm_text *t, uint32_t c)
 		wm_text_f(t, c < 0x80 ? "\\x%02x" : "\\u%04x", c);
 }
 
-/* Returns the number of bytes that need no escape, which is usually the whole text. */
+/* Returns the number of leading bytes that need no escape, usually the whole text. */
 static size_t value_text_plain(const unsigned char *s, size_t bytes, const char *special)
 {
 	size_t n = 0;

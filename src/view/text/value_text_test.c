@@ -53,7 +53,7 @@ static void test_safe(void **state)
 	wm_text_done(&t);
 }
 
-/* Arbitrary bytes: the output has no control bytes, and JSON stays valid. */
+/* Arbitrary bytes: the output contains no control bytes, and JSON stays valid. */
 static void test_any_bytes(void **state)
 {
 	uint64_t seed = 42;

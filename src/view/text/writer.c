@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c - prepares a view, and has the functions that all formats of writer.h share.
+ * writer.c - prepares a view, and contains the functions shared by all formats of writer.h.
  */
 #include "view/writer.h"
 
@@ -32,13 +32,13 @@ static const struct {
 
 /* --- preparation ---------------------------------------------------------------------- */
 
-/* State while the members of a part are selected. */
+/* State while selecting the members of a part. */
 struct asking {
 	const struct wm_view_options *options;
 	const struct wm_event_type *type;
 	int part;
-	bool has_cpu; /* the line begins with the processor */
-	bool is_own;  /* waymark recorded the trace, so that members have known names */
+	bool has_cpu; /* the line begins with the CPU */
+	bool is_own;  /* waymark recorded the trace, so members have known names */
 	uint32_t nr;  /* number of members shown so far */
 };
 
@@ -95,13 +95,13 @@ static bool is_context(const struct wm_member *m, void *data)
 	       writer_is_wanted(a->options, m->name);
 }
 
-/* Selects the operands of print forms: all fields, also those not selected for output. */
+/* Selects the operands of print forms: all fields, including those not selected for output. */
 static bool is_operand(const struct wm_member *m, void *data)
 {
 	return !writer_is_hidden(data, m);
 }
 
-/* Makes the shape of a part; a part without selected members is omitted. False: out of memory. */
+/* Builds the shape of a part; a part without selected members is omitted. False: out of memory. */
 static bool writer_make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *t = a->type->parts[a->part];
@@ -118,7 +118,7 @@ static bool writer_make_part(struct wm_view *v, struct asking *a, struct view_ty
 	return shape;
 }
 
-/* Headers belong to the format, not to the traced data. */
+/* Headers are part of the format, not of the traced data. */
 static bool part_is_shown(const struct wm_view *v, const struct wm_type *t, int part)
 {
 	if (v->options.format == WM_VIEW_DETAILS)
@@ -184,7 +184,7 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	return ok;
 }
 
-/* Returns the number of a member + 1; 0: no member has that name and kind. */
+/* Returns a member's number + 1; 0: no member has that name and kind. */
 static uint32_t writer_find_member(const struct wm_type *t, const char *name,
 				   enum wm_type_kind kind)
 {
@@ -295,7 +295,7 @@ static void find_level(const struct wm_view *v, const struct wm_event_type *type
 	}
 }
 
-/* Makes the shapes of the fields that are contexts, and of the print form's operands. */
+/* Builds the shapes of the fields that are contexts, and of the print form's operands. */
 static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *fields = a->type->parts[WM_PART_FIELDS];
@@ -430,7 +430,7 @@ void wm_view_destroy(struct wm_view *v)
 	free(v);
 }
 
-/* babeltrace2 treats a difference of -1 as none. */
+/* babeltrace2 treats a difference of -1 as unknown. */
 static char *delta(char *at, bool known, int64_t ns, int64_t before,
 		   const struct wm_view_options *o)
 {
@@ -534,7 +534,7 @@ void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_
 	p->past.any = true;
 }
 
-/* Inserts the delta of the first line, and moves the text before it to the left. */
+/* Inserts the first line's delta and moves the text before it to the left. */
 static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past,
 		       const struct wm_view_options *o)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_details.c - an event with everything that the trace tells of it: a line for each property,
- * and one for each field of all its parts, with the field's type.
+ * writer_details.c - an event with everything that the trace says about it: a line for each
+ * property, and one for each field of all its parts, with the field's type.
  */
 #include <inttypes.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_head.c - what precedes the name of an event in the format babeltrace, and what JSON has of
- * it as members; see enum wm_view_head.
+ * writer_head.c - what precedes an event's name in the babeltrace format, and the parts of it that
+ * JSON has as members; see enum wm_view_head.
  */
 #include "view/text/writer_int.h"
 
-/* --- of a stream ---------------------------------------------------------------------------- */
+/* --- for a stream --------------------------------------------------------------------------- */
 
 static const struct {
 	uint32_t bit;
@@ -18,7 +18,7 @@ static const struct {
     {WM_VIEW_HEAD_VPID, "vpid", "trace:vpid"},
 };
 
-/* Writes "HOST:PROCNAME:(VPID) ", as far as it is selected and the environment has these. */
+/* Writes "HOST:PROCNAME:(VPID) ", as far as selected and known from the environment. */
 static void babeltrace_head(const struct wm_view *v, const struct wm_trace *trace,
 			    const struct wm_stream *s, struct wm_text *t)
 {
@@ -93,7 +93,7 @@ void wm_view_head_of(const struct wm_view *v, const struct wm_trace *trace,
 		head_members(v, trace, s, t);
 }
 
-/* --- of a type of event ----------------------------------------------------------------------- */
+/* --- for an event type ----------------------------------------------------------------------- */
 
 /* Appends the log level, as babeltrace2 names LTTng's levels. */
 static void babeltrace_level(const struct wm_view *v, struct wm_text *t, int level)

@@ -13,21 +13,21 @@
 #include "view/value_text.h"
 #include "view/writer.h"
 
-/* Prepared data of an event's type: shapes of its parts, and its name. */
+/* Prepared data about an event type: shapes of its parts, and its name. */
 struct view_type {
 	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
-	struct wm_piece name;     /* name as the format writes it, with the separator after it */
-	uint32_t needs;           /* bits 1 << enum wm_part: parts with items that its lines show */
+	struct wm_piece name;     /* name as the format writes it, followed by the separator */
+	uint32_t needs;           /* bits 1 << enum wm_part: parts whose items its lines show */
 	struct wm_field_ref comm; /* the context that names the thread */
 	struct {
 		/* number of the member + 1; 0: none. `ip` is set for samples only */
 		uint32_t ip, period, chain;
-		/* part of `chain`; the others are in the stream's context */
+		/* the part that contains `chain`; the others are in the stream's context */
 		enum wm_part chain_part;
 	} sample;                        /* for perf's format */
 	const struct wm_shape *form;     /* fields for the print form; NULL: none */
 	const struct wm_shape *contexts; /* the fields that are contexts; NULL: none */
-	/* the part that has a member "level", which is shown when not 0; -1: none */
+	/* the part with a member "level", which is shown unless 0; -1: none */
 	int level_part;
 	uint32_t level_member;
 };
@@ -37,9 +37,9 @@ struct view_trace {
 	const struct wm_view_options *options;
 	uint32_t index;          /* index of the trace */
 	struct view_type *types; /* by index */
-	/* by index: what precedes the log level and the name (babeltrace) */
+	/* by index: text before the log level and the name (babeltrace) */
 	struct wm_piece *streams;
-	struct wm_piece place; /* JSON of several traces: which one */
+	struct wm_piece place; /* JSON for several traces: which one */
 	bool has_heads;        /* the pieces of `streams` are not empty */
 };
 
@@ -79,7 +79,7 @@ void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
 /* Returns the thread's name, from the event or the trace, not NUL-terminated; "" when unknown. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
 
-/* Writes text with control characters escaped. Afterwards there are 256 bytes of room. */
+/* Writes text with control characters escaped. Leaves 256 bytes of room. */
 static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t bytes)
 {
 	wm_pen_close(p);
@@ -101,7 +101,7 @@ static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *pi
 	p->at += piece->bytes;
 }
 
-/* Returns the level of signal nesting, for a type that has one; 0: none. */
+/* Returns the signal nesting level, for a type that has one; 0: none. */
 static inline uint64_t wm_view_level(const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t at;
@@ -114,31 +114,34 @@ static inline uint64_t wm_view_level(const struct view_type *type, const struct 
 	return e->items[at].u;
 }
 
-/* Writes what precedes the names of a stream's events, or the members that JSON adds to them. */
+/*
+ * Writes what precedes the names of a stream's events, or the members that JSON adds to these
+ * events.
+ */
 void wm_view_head_of(const struct wm_view *v, const struct wm_trace *trace,
 		     const struct wm_stream *s, struct wm_text *t);
 
-/* Writes the log level, if it is selected, and the name, as the format babeltrace has them. */
+/* Writes the log level, if selected, and the name, as in the babeltrace format. */
 void wm_view_babeltrace_name(const struct wm_view *v, struct wm_text *t,
 			     const struct wm_event_type *type);
 
-/* Appends the event's print form, filled; false: its type has none, or it cannot be filled. */
+/* Appends the event's filled-in print form; false: its type has none, or it cannot be filled in. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
 
 /* Like wm_view_put_print(), but appends to a struct wm_text; the type must have a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
-/* Frees the address lookup of a page; accepts NULL. */
+/* Frees a page's address lookup; accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);
 
 /* Write a sample's call chain, a line for each frame, or its only address, in perf's style. */
 void wm_view_put_chain(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
 		       const struct wm_event *e, const struct wm_item *chain);
-/* Leaves the address unconverted: perf shows offsets in files only in call chains. */
+/* Leaves the address unconverted: perf shows file offsets only in call chains. */
 void wm_view_put_address(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
 			 const struct wm_event *e, uint64_t address);
 
-/* Writes the first line of CSV, the names of the columns. */
+/* Writes the first line of CSV, the column names. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);
 
 #endif

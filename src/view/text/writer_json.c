@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_json.c - events as JSON objects and as rows of CSV (RFC 4180). */
+/* writer_json.c - events as JSON objects and as CSV rows (RFC 4180). */
 #include <string.h>
 
 #include "view/text/writer_int.h"
@@ -148,8 +148,7 @@ void wm_view_write_json(const struct wm_view *v, struct wm_view_page *page,
 /* --- CSV ------------------------------------------------------------------------------------ */
 
 /*
- * Quotes a cell if it contains a comma, a quote or a line end, or begins or
- * ends with a space.
+ * Quotes a cell if it contains a comma, a quote or a line break, or begins or ends with a space.
  */
 static void writer_json_put_cell(struct wm_pen *p, const char *text, size_t bytes)
 {
@@ -212,7 +211,7 @@ static void writer_json_put_all(struct wm_pen *p, const struct view_trace *trace
 	wm_text_done(&t);
 }
 
-/* Finds a member by name, in the fields first; returns its item, and its value's shape. */
+/* Finds a member by name, looking in the fields first; returns its item and its value's shape. */
 static const struct wm_item *writer_json_find(const struct view_type *type,
 					      const struct wm_event *e, const char *name,
 					      const struct wm_shape **ret)

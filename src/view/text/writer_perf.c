@@ -5,8 +5,8 @@
  *             comm     tid [cpu]    seconds:     period event:               ip name+0x1 (file)
  *             comm     tid [cpu]    seconds: event: print form, or name=value...
  *
- * The addresses of a sample's call chain follow on separate lines, and an empty
- * line after them. Millions of lines are written, so the page caches the text
+ * The addresses of a sample's call chain follow on separate lines, then an empty line. Millions of
+ * lines are written, so the page caches the text
  * that successive lines share: the thread's name and the whole second.
  */
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #define TID_WIDTH    7u
 #define PERIOD_WIDTH 10u
 
-#define BLANKS "                " /* as many blanks as the widest column has */
+#define BLANKS "                " /* as many blanks as the widest column needs */
 
-/* Writes a right-aligned number; one that is wider than the column is not truncated. */
+/* Writes a right-aligned number; a number wider than the column is not truncated. */
 static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
 {
 	uint64_t digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -37,14 +37,14 @@ static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
 
 /* --- thread, cpu, time ------------------------------------------------------------------ */
 
-/* Pads to the width; nothing if the text is wider. */
+/* Pads to the width; does nothing if the text is wider. */
 static void put_blanks(struct wm_pen *p, uint32_t have, uint32_t width)
 {
 	memcpy(p->at, BLANKS, sizeof(BLANKS) - 1);
 	p->at += have < width ? width - have : 0;
 }
 
-/* Writes the name of a thread; if it has none, its tid. */
+/* Writes a thread's name or, if it has none, its tid. */
 static void writer_perf_put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
 {
 	uint32_t bytes = (uint32_t)strlen(comm);
@@ -59,7 +59,7 @@ static void writer_perf_put_comm(struct wm_pen *p, const char *comm, int32_t tid
 	p->at = wm_digits_i64(p->at, tid);
 }
 
-/* Writes a name that cannot be cached, because it is in the event's own items, or missing. */
+/* Writes a name that cannot be cached because it is in the event's own items, or is missing. */
 static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
 			     uint32_t width)
 {
@@ -77,7 +77,7 @@ static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const
 	wm_pen_char(p, ' ');
 }
 
-/* Writes name and tid. A name that the trace owns is cached by its address. */
+/* Writes name and tid. A name owned by the trace is cached by its address. */
 static void writer_perf_put_thread(struct wm_pen *p, struct wm_view_page *page,
 				   const struct view_trace *t, const struct wm_event *e,
 				   uint32_t width)
@@ -122,7 +122,7 @@ static void writer_perf_put_cpu(struct wm_pen *p, int32_t cpu)
 	WM_PEN_PUT(p, "] ");
 }
 
-/* Writes the seconds, at least five columns wide, the point, and the microseconds. */
+/* Writes the seconds (at least five columns wide), the decimal point and the microseconds. */
 static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
 	int64_t second = ns / WM_NS_PER_SECOND;
@@ -143,7 +143,7 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	WM_PEN_PUT(p, ": ");
 }
 
-/* perf script prints the time as in the record, without what makes it wall time. */
+/* perf script prints the time as recorded, without the offset that makes it wall time. */
 static int64_t raw_offset_of(const struct wm_event *e)
 {
 	const struct wm_trace_clock *c = e->stream->clock;

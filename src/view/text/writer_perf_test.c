@@ -58,7 +58,7 @@ static const struct wm_view_places places = {.open = open_places,
 					     .find = find_place,
 					     .callers = find_callers};
 
-/* A line of perf's format, written twice: the second time from the page's cache. */
+/* A line in perf's format, written twice: the second time from the page's cache. */
 static void expect_perf(struct world *w, bool with_places, const char *line)
 {
 	struct wm_view_options o = {.format = WM_VIEW_PERF, .places = with_places ? &places : NULL};
@@ -160,7 +160,7 @@ static void test_perf_chain(void **unused)
 	done(&w);
 }
 
-/* A place is cached for one process, and its address as it is in the file. */
+/* A place is cached for one process, with its address as in the file. */
 static void test_perf_place_of_process(void **unused)
 {
 	static const struct wm_view_options o = {.format = WM_VIEW_PERF, .places = &places};

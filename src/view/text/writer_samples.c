@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * writer_samples.c - the addresses and call chains of samples in perf's format (writer_perf.c),
- * with the names that a lookup gives. A profile has millions of frames at a few thousand places,
+ * with the names that a lookup returns. A profile has millions of frames at a few thousand places,
  * so the page caches the text of each place.
  */
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 #include "view/text/writer_int.h"
 #include "view/value_text.h"
 
-#define CHAIN_MARKERS ((uint64_t)-4095) /* words of a chain from here on are markers */
-#define FRAMES_MAX    127u              /* limit of frames of a chain, as in perf script */
+#define CHAIN_MARKERS ((uint64_t)-4095) /* chain words from here on are markers */
+#define FRAMES_MAX    127u              /* maximum frames per chain, as in perf script */
 #define FRAME_ROOM    256u
 
 #define TEXTS_BITS 13
 #define TEXTS      (1u << TEXTS_BITS)
-#define TEXT_CHUNK 32u              /* texts are copied in pieces of this size */
-#define TEXT_MAX   (5 * TEXT_CHUNK) /* longer ones are not cached */
+#define TEXT_CHUNK 32u              /* text is copied in pieces of this size */
+#define TEXT_MAX   (5 * TEXT_CHUNK) /* longer text is not cached */
 
-/* "    7f0123456789 name+0x1c (file)", or the chosen columns of it. */
+/* "    7f0123456789 name+0x1c (file)", or the chosen columns of that. */
 struct place_text {
 	uint64_t address;
 	struct wm_place_scope scope;
-	const char *caller; /* of a frame that was unwound: its file; else NULL */
+	const char *caller; /* for an unwound frame: its file; else NULL */
 	uint32_t bytes;     /* 0: the entry is empty */
 	char text[TEXT_MAX];
 };
@@ -36,13 +36,13 @@ struct wm_view_names {
 	struct wm_named_place callers[WM_UNWIND_FRAMES_MAX];
 };
 
-/* A sample whose addresses are written. */
+/* A sample whose addresses are being written. */
 struct sample {
 	struct wm_pen *p;
 	struct wm_view_names *names; /* NULL: addresses have no names */
 	const struct view_trace *t;
 	const struct wm_event *e;
-	struct wm_place_scope scope; /* of the addresses that are written now */
+	struct wm_place_scope scope; /* scope of the addresses being written */
 };
 
 void wm_view_names_destroy(struct wm_view_names *n)
@@ -108,7 +108,7 @@ static void put_place(const struct sample *s, const struct wm_named_place *n)
 	wm_pen_need(s->p, FRAME_ROOM);
 }
 
-/* Begins to write addresses of a mode. */
+/* Starts writing addresses of a mode. */
 static void samples_set_mode(struct sample *s, enum wm_event_mode mode)
 {
 	s->scope.mode = mode;
@@ -137,7 +137,7 @@ static inline bool put_cached(const struct sample *s, uint64_t address, const ch
 	return true;
 }
 
-/* Writes the place, and caches its text for the address that is looked up. */
+/* Writes the place and caches its text for the address being looked up. */
 static void put_new(const struct sample *s, uint64_t address, const char *caller,
 		    const struct wm_named_place *n)
 {
@@ -154,7 +154,7 @@ static void put_new(const struct sample *s, uint64_t address, const char *caller
 	memcpy(text->text, s->p->text->data + start, bytes);
 }
 
-/* Looks up and writes an address. The caller has reserved FRAME_ROOM, which may be used up. */
+/* Looks up and writes an address. The caller has reserved FRAME_ROOM, all of which may be used. */
 static void samples_put(const struct sample *s, uint64_t address)
 {
 	struct wm_named_place n = {.address = address};
@@ -186,7 +186,7 @@ static void put_callers(const struct sample *s)
 
 		samples_begin_frame(s->p);
 		if (!n->file)
-			put_place(s, n); /* nothing tells it from other places at the address */
+			put_place(s, n); /* indistinguishable from other places at the address */
 		else if (!put_cached(s, n->address, n->file))
 			put_new(s, n->address, n->file, n);
 		wm_pen_char(s->p, '\n');
@@ -195,7 +195,7 @@ static void put_callers(const struct sample *s)
 
 /*
  * Returns whether a chain has a word that is neither an address nor a known marker; the whole chain
- * is omitted then, as in perf.
+ * is then omitted, as in perf.
  */
 static bool is_damaged(const struct wm_item *chain)
 {

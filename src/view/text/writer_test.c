@@ -86,7 +86,7 @@ static void test_babeltrace_numbers(void **unused)
 	done(&w);
 }
 
-/* Version 2.1 writes several labels in braces; only it reads bit maps. */
+/* Only version 2.1 writes several labels in braces and reads bit maps. */
 static void test_babeltrace_labels(void **unused)
 {
 	static const struct wm_type_label flag_labels[] = {{"LOW", 0, 3}, {"HIGH", 6, 7}};
@@ -119,7 +119,7 @@ static void test_babeltrace_labels(void **unused)
 	done(&w);
 }
 
-/* Times before the origin, a clock with other ticks, the words before the name. */
+/* Times before the origin, a clock with a different tick, the text before the name. */
 static void test_babeltrace_heads(void **unused)
 {
 	struct world w;
@@ -186,7 +186,7 @@ static void fill_own(struct world *w)
 	field(w, WM_PART_FIELDS, "_ustack_length", &u64)->u = 1;
 	i = field(w, WM_PART_FIELDS, "ustack", &list);
 	inside(w, i, &list.element, 77);
-	/* a member that is named like a length, but has no list */
+	/* a member named like a length, but without a list */
 	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5;
 	field(w, WM_PART_FIELDS, "_q_length", &u64)->u = 0;
 	field(w, WM_PART_FIELDS, "q", &list);
@@ -342,7 +342,7 @@ static void test_fields(void **unused)
 	done(&w);
 }
 
-/* The joined text is the same, however a trace is divided into pages. */
+/* The joined text is the same however the trace is divided into pages. */
 static void test_joints(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_JSON,

@@ -24,8 +24,8 @@ static int64_t babeltrace_ns(const struct wm_view *v, const struct wm_event *e)
 }
 
 /*
- * Writes the time. For times before the origin it does the same as babeltrace2: the first is in
- * seconds, later ones are clock times.
+ * Writes the time. Times before the origin are written as in babeltrace2: the first in seconds,
+ * later ones as clock times.
  */
 static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns,
 			    const struct wm_view_options *o)
@@ -38,7 +38,7 @@ static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t
 		wm_view_put_seconds(p, ns);
 }
 
-/* Writes the time and the delta with the options that are rarely used. */
+/* Writes the time and the delta with rarely used options. */
 static void babeltrace_other_moment(const struct wm_view *v, struct wm_pen *p,
 				    struct wm_view_page *page, const struct wm_event *e)
 {
@@ -149,7 +149,7 @@ void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct 
 	    l->stream < trace->nr_streams ? trace->streams[l->stream] : NULL;
 	const char *name = s ? wm_trace_stream_word(trace, s, "hostname") : NULL;
 	const char *uuid = s && s->origin ? s->origin->shown_uuid : wm_trace_word(trace, "uuid");
-	uint64_t n = l->count == UINT64_MAX ? 0 : l->count; /* if unknown, the plural */
+	uint64_t n = l->count == UINT64_MAX ? 0 : l->count; /* if unknown, use the plural */
 	const char *what =
 	    l->packets ? wm_plural(n, "packet", "packets") : wm_plural(n, "event", "events");
 

@@ -8,7 +8,7 @@
 
 #define CYCLES_DIGITS 20u
 
-/* Converts the second to the texts that the page keeps: "YYYY-MM-DD " and "hh:mm:ss". */
+/* Converts the second to the text cached in the page: "YYYY-MM-DD " and "hh:mm:ss". */
 static void set_second(struct wm_view_page *page, int64_t second, bool gmt)
 {
 	time_t when = (time_t)second;
