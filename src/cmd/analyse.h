@@ -12,8 +12,8 @@
 struct wm_analyse_values {
 	bool json;
 	const char *symfs;
-	int64_t rows;    /* limit of rows per table; 0: none */
-	int64_t threads; /* 0: one per processor */
+	int64_t rows;    /* maximum rows per table; 0: no limit */
+	int64_t threads; /* 0: one per CPU */
 	struct wm_asked asked;
 	/* Reports progress, 0 .. 1; NULL: progress is drawn on standard error. */
 	void (*progress)(void *data, double done);
@@ -21,7 +21,7 @@ struct wm_analyse_values {
 };
 
 /*
- * The options of every verb that analyses traces; `type` must have a member `common` of type struct
+ * Options of every verb that analyses traces; `type` must have a member `common` of type struct
  * wm_analyse_values.
  */
 #define WM_ANALYSE_OPTIONS(type)                                                                   \
@@ -34,7 +34,7 @@ struct wm_analyse_values {
 		WM_OPTION_TO_INTEGER(type, common.rows)                                            \
 	}
 
-/* Options of verbs with a profile; `member` is a struct wm_profile_values of `type`. */
+/* Options of verbs with a profile; `member` is a struct wm_profile_values in `type`. */
 #define WM_PROFILE_KEY_NAMES "comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD"
 #define WM_PROFILE_KEYS(type, member, text)                                                        \
 	{                                                                                          \
@@ -82,15 +82,15 @@ struct wm_analysing {
 };
 
 /*
- * Opens the traces (positional arguments and -i; without any: the newest in the current
- * folder), runs one pass and fills a->result; `values` are passed to the analysis. On failure
- * prints a message and returns an exit status. Call wm_analyse_close() in either case.
+ * Opens the traces (positional arguments and -i; without any: the newest in the current folder),
+ * runs one pass and fills a->result; `values` is passed to the analysis. On failure, prints a
+ * message and returns an exit status. Call wm_analyse_close() in either case.
  */
 int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
 		   const struct wm_analysis *analysis, const void *values, int nr_args,
 		   char **args);
 
-/* Reports damage, losses, and if no event matched; returns the exit status. */
+/* Reports damage, losses, and whether no event matched; returns the exit status. */
 int wm_analyse_finish(struct wm_analysing *a, int status);
 void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis);
 

@@ -12,7 +12,7 @@ struct values {
 	struct wm_annotate_values annotate;
 };
 
-/* Says why there is no listing. */
+/* Explains why there is no listing. */
 static int annotate_say_missing(const struct wm_result *r)
 {
 	for (const struct wm_result_note *n = r->notes; n; n = n->next)

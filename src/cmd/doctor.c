@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - waymark doctor: tests what works on this machine, and prints reasons and fixes. */
+/* doctor.c - waymark doctor: checks what works on this machine, and prints reasons and fixes. */
 #include <stdlib.h>
 #include <string.h>
 

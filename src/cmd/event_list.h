@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_list.h - the events that -e and -x name, with the options that apply to them:
- * for verbs that record or count. An option such as --filter applies to the preceding
- * -e; before the first -e it applies to all events. Nothing is resolved here. The verbs
- * that read traces collect theirs in trace/event_select.h.
+ * event_list.h - the events named by -e and -x, with the options that apply to them, for verbs that
+ * record or count. An option such as --filter applies to the preceding -e; before the first -e, it
+ * applies to all events. Nothing is resolved here. Verbs that read traces collect theirs in
+ * trace/event_select.h.
  */
 #ifndef WM_CMD_EVENT_LIST_H
 #define WM_CMD_EVENT_LIST_H
@@ -18,7 +18,7 @@ struct wm_listed_event {
 	bool exclude;       /* from -x */
 	uint32_t contexts;
 	struct wm_sampling_how how;
-	uint64_t every_ns; /* interval of readings of /proc; 0: not given */
+	uint64_t every_ns; /* interval between /proc readings; 0: not given */
 };
 
 struct wm_event_list {
@@ -53,12 +53,12 @@ int wm_listed_on_exclude(const struct wm_option *o, const char *argument, void *
 int wm_listed_on_filter(const struct wm_option *o, const char *argument, void *values,
 			struct wm_diag *diag);
 
-/* Makes sure that events[0] exists. 0 or -ENOMEM. */
+/* Ensures that events[0] exists. Returns 0 or -ENOMEM. */
 int wm_listed_init(struct wm_event_list *l);
 
 /*
- * The entry that the option `o` of a list applies to. 0, -ENOMEM, or -EINVAL with diag
- * when that entry is an -x.
+ * Finds the list entry that option `o` applies to. Returns 0, -ENOMEM, or -EINVAL with diag when
+ * that entry is an -x.
  */
 int wm_listed_last(const struct wm_option *o, void *values, struct wm_listed_event **ret,
 		   struct wm_diag *diag);

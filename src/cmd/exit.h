@@ -10,8 +10,8 @@ enum wm_exit {
 	WM_EXIT_FAILED = 1,
 	WM_EXIT_USAGE = 2,         /* wrong option or argument */
 	WM_EXIT_NOT_PERMITTED = 3, /* the hint was printed */
-	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the nearest names were printed */
-	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; which and why was printed */
+	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the closest names were printed */
+	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; what and why was printed */
 
 	/* With a command, the exit status is the command's, 128 + signal, or one of these: */
 	WM_EXIT_BEFORE_COMMAND = 125,

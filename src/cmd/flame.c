@@ -162,7 +162,7 @@ static int cmd_flame_draw(const struct values *v, const struct tree *now, const 
 	return status;
 }
 
-/* Adds the tree to compare with: the same analysis of another trace, or other folded lines. */
+/* Adds the tree to compare with: the same analysis on another trace, or other folded lines. */
 static int draw_compared(struct values *v, const struct tree *now)
 {
 	struct values then = *v;

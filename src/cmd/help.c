@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help.c - waymark help, waymark VERB --help and waymark version, all printed from the
- * tables of verbs and options. The hidden `waymark help --tables` prints the tables
- * themselves as JSON, from which tools/gen makes manual pages and completions.
+ * help.c - waymark help, waymark VERB --help and waymark version, all printed from the tables of
+ * verbs and options. The hidden `waymark help --tables` prints the tables themselves as JSON, from
+ * which tools/gen generates manual pages and completions.
  */
 #include <string.h>
 

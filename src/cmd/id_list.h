@@ -29,8 +29,8 @@ struct wm_ids {
 	}
 
 /*
- * Add the ids in `argument`. Return 0, -ENOMEM, or with a message in `diag` -EINVAL or
- * -E2BIG (more than o->max in total). The caller frees ids->ids, also after a failure.
+ * Add the ids in `argument`. Return 0, -ENOMEM, or, with a message in `diag`, -EINVAL or -E2BIG
+ * (more than o->max in total). The caller frees ids->ids, also after a failure.
  */
 int wm_ids_on_pid(const struct wm_option *o, const char *argument, void *values,
 		  struct wm_diag *diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_options.h - options common to the verbs that read traces: the traces, the
- * window of time, the events.
+ * input_options.h - options common to the verbs that read traces: the traces, the time window, the
+ * events.
  */
 #ifndef WM_CMD_INPUT_OPTIONS_H
 #define WM_CMD_INPUT_OPTIONS_H
@@ -17,7 +17,7 @@ struct wm_asked {
 	const char *begin, *end;
 	const char *inputs[WM_INPUTS_MAX];
 	uint32_t nr_inputs;
-	bool correlate;        /* take the clocks for clocks of one origin */
+	bool correlate;        /* treat all clocks as having the same origin */
 	char newest[PATH_MAX]; /* the trace used when none was named */
 	struct wm_select select;
 };
@@ -74,7 +74,7 @@ struct wm_asked {
 		WM_OPTION_TO_INTEGER(type, member)                                                 \
 	}
 
-/* In a verb whose values, of type `type`, have this member of type struct wm_asked. */
+/* For a verb whose values, of type `type`, have this member of type struct wm_asked. */
 #define WM_ASKED_RELEASE(type, member)                                                             \
 	.release = wm_asked_release,                                                               \
 	.released = offsetof(type, member) +                                                       \
@@ -92,7 +92,7 @@ int wm_asked_on_filter(const struct wm_option *o, const char *argument, void *va
 /* Adds the traces named as positional arguments. */
 int wm_asked_add(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
-/* Like wm_asked_add(); without an argument it adds the newest trace in the current folder. */
+/* Like wm_asked_add(), but without arguments adds the newest trace in the current folder. */
 int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
 /* Frees what the options allocated; `asked` is a struct wm_asked. */

@@ -47,7 +47,7 @@ int wm_input_set_check_clocks(const struct wm_input_set *in, const char *verb, b
 	return WM_EXIT_FAILED;
 }
 
-/* Returns the earliest time in all traces, whose date is used for times of day without one. */
+/* Returns the earliest time in all traces; its date is used for times of day without a date. */
 static int64_t first_ns(const struct wm_input_set *in)
 {
 	int64_t first = INT64_MAX;
@@ -59,8 +59,8 @@ static int64_t first_ns(const struct wm_input_set *in)
 }
 
 /*
- * Converts a time of the clock itself, which `print --format=perf` shows, to one since 1970. Such
- * clocks count from the boot, so their times are before the offset.
+ * Converts a raw clock time, as `print --format=perf` shows it, to one since 1970. Such clocks
+ * count from boot, so their times are before the offset.
  */
 static int64_t from_raw(const struct wm_input_set *in, int64_t ns)
 {
@@ -100,7 +100,7 @@ int wm_input_set_window(const struct wm_input_set *in, const char *verb, const c
 	if (status)
 		return status;
 	*ret_begin_ns = from;
-	*ret_end_ns = end && to < INT64_MAX ? to + 1 : to; /* the end is included */
+	*ret_end_ns = end && to < INT64_MAX ? to + 1 : to; /* the end is inclusive */
 	return WM_EXIT_DONE;
 }
 

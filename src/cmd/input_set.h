@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_set.h - the set of traces that a verb reads: opens them, converts --begin and
- * --end, reports their faults at the end.
+ * input_set.h - the set of traces that a verb reads: opens them, converts --begin and --end, and
+ * finally reports their faults.
  */
 #ifndef WM_CMD_INPUT_SET_H
 #define WM_CMD_INPUT_SET_H
@@ -20,7 +20,7 @@ int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_
 
 /*
  * Refuses traces whose clocks count from unrelated origins: their events have no common order. With
- * `correlate`, they are taken for one origin.
+ * `correlate`, their origins are treated as the same.
  */
 int wm_input_set_check_clocks(const struct wm_input_set *in, const char *verb, bool correlate);
 
@@ -32,8 +32,8 @@ int wm_input_set_window(const struct wm_input_set *in, const char *verb, const c
 			const char *end, int64_t *ret_begin_ns, int64_t *ret_end_ns);
 
 /*
- * Reports damage and losses of all traces. Returns WM_EXIT_INCOMPLETE if there are any,
- * else `status`.
+ * Reports damage and losses in all traces. Returns WM_EXIT_INCOMPLETE if there are any, else
+ * `status`.
  */
 int wm_input_set_report_missing(const struct wm_input_set *in, int status, bool babeltrace);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - waymark: finds the verb in the table below, parses its options, runs it. The
- * signal dispositions stay as inherited (SIGPIPE too), so that a traced command gets
- * those of the shell; SIGXFSZ has a handler, which execve(2) resets.
+ * main.c - waymark: finds the verb in the table below, parses its options, runs it. Signal
+ * dispositions stay as inherited (SIGPIPE too), so that a traced command gets the shell's; SIGXFSZ
+ * has a handler, which execve(2) resets.
  */
 #include <errno.h>
 #include <locale.h>

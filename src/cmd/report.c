@@ -13,7 +13,7 @@ struct values {
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
 	bool stdio;
-	/* value of options that have no effect, because their effect is the default */
+	/* value of options without effect, because what they request is the default */
 	bool as_it_is;
 	char time_begin[64]; /* storage for --time */
 };
@@ -142,8 +142,8 @@ static const struct wm_option options[] = {
      .help = "only rows of these functions",
      TO(TEXT, profile.syms)},
     /*
-     * The hidden options are accepted for users of perf report; some have no effect, because it is
-     * the default.
+     * The hidden options are accepted for users of perf report; some have no effect, because they
+     * request the default.
      */
     {.name = "comms", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.comms)},
     {.name = "dsos", .argument = "OBJECT,...", .hidden = true, TO(TEXT, profile.dsos)},

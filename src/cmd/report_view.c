@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_view.c - see report_view.h. The traces are read before the screen is set up,
- * so that errors are reported as usual. The profile is kept: calls and instructions are
- * computed when the user opens them. For other keys the traces are read again, into a
- * second profile, which replaces the first.
+ * report_view.c - see report_view.h. The traces are read before the screen is set up, so that
+ * errors are reported as usual. The profile is kept: calls and instructions are computed when the
+ * user opens them. For other keys, the traces are read again, into a second profile, which replaces
+ * the first.
  */
 #include "cmd/report_view.h"
 
@@ -66,7 +66,7 @@ static void report_view_drop(struct reading *r)
 	free(r);
 }
 
-/* Ends the process as the signal would have; call after the terminal was restored. */
+/* Ends the process as the signal would have; call after the terminal has been restored. */
 static void end_by(int signo)
 {
 	(void)signal(signo, SIG_DFL);
@@ -133,7 +133,7 @@ static void report_view_look_at(const struct view *v, struct wm_browse_subject *
 	    .result = &v->now->a.result, .expand = report_view_expand, .own = v->now->a.own};
 }
 
-/* --- callbacks of the browser ------------------------------------------------------------ */
+/* --- browser callbacks ------------------------------------------------------------------- */
 
 static int report_view_split(void *data, const char *keys, struct wm_browse_subject *ret,
 			     struct wm_diag *diag)
@@ -198,7 +198,7 @@ static int report_view_annotate(void *data, const struct wm_browse_function *f,
 
 /* --- the verb ------------------------------------------------------------------------------ */
 
-/* Appends the current keys of the rows, in the form of -s, which are the columns of text. */
+/* Appends the rows' current keys, as for -s; they are the text columns. */
 static void report_view_add_keys(struct wm_text *text, const struct wm_result_table *t)
 {
 	for (uint32_t i = 0; t && i < t->nr_columns; i++)

@@ -13,7 +13,7 @@
 bool wm_report_view_fits(const struct wm_analyse_values *common);
 
 /*
- * Runs the view; returns an exit status when the user quits. The arguments are those of the verb.
+ * Runs the view; returns an exit status when the user quits. The arguments are the verb's.
  */
 int wm_report_view(struct wm_analyse_values *common, const struct wm_profile_values *profile,
 		   int nr_args, char **args);

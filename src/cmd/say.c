@@ -15,7 +15,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* Writes a line with a single write(2), so that lines of several processes do not mix. */
+/* Writes a line with a single write(2), so that lines from several processes do not mix. */
 static void say_put_line(const char *line)
 {
 	(void)fflush(stdout); /* keeps the order of results and messages */

@@ -19,15 +19,15 @@
 /* Prints "waymark: SENTENCE". fmt contains no newline. */
 void wm_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints messages of other rooms, each as one line. */
+/* Prints messages from other rooms, each on one line. */
 extern const struct wm_words wm_say_words;
 
-/* Prints "waymark: cannot VERB 'OBJECT': REASON" with the reason of a negative errno. */
+/* Prints "waymark: cannot VERB 'OBJECT': REASON" with the reason for a negative errno. */
 void wm_say_cannot(const char *verb, const char *object, int err);
 
 /*
  * Like wm_say_cannot(), when a parser filled `diag`: prints the position (file, line or offset) and
- * the message in `diag`, or the reason of `err` when that is empty.
+ * the message in `diag`, or the reason for `err` when that is empty.
  */
 void wm_say_diag(const char *verb, const char *object, int err, const struct wm_diag *diag);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stderr_capture.h - captures standard error while a view has the terminal, so that
- * messages do not overwrite the picture; the view shows the last one.
+ * stderr_capture.h - captures standard error while a view owns the terminal, so that messages do
+ * not overwrite the screen; the view shows the last one.
  */
 #ifndef WM_CMD_STDERR_CAPTURE_H
 #define WM_CMD_STDERR_CAPTURE_H
@@ -9,10 +9,10 @@
 #include "base/diag.h"
 
 struct wm_hush {
-	int kept, before; /* descriptors: the capture, the former standard error */
+	int kept, before; /* descriptors: the capture, the original standard error */
 };
 
-/* Starts capturing standard error. 0 or -errno; on error nothing changed. */
+/* Starts capturing standard error. Returns 0 or -errno; on error, nothing has changed. */
 int wm_hush_begin(struct wm_hush *h);
 
 /* Restores standard error; copies the last line, without "waymark: ", to diag. */

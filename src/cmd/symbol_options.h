@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_options.h - names of addresses: where to look for symbol files, and the lookup
- * for print.
+ * symbol_options.h - address names: where to look for symbol files, and the lookup for print.
  */
 #ifndef WM_CMD_SYMBOL_OPTIONS_H
 #define WM_CMD_SYMBOL_OPTIONS_H
 
 #include "view/writer.h"
 
-/* The folder of perf's cache of files by build-id, malloc'ed; NULL: none. */
+/* The folder of perf's build-id cache, malloc'ed; NULL: none. */
 char *wm_asked_builds(void);
 
-/* Arguments of the lookup; the pointers are not owned. */
+/* Arguments for the lookup; the pointers are not owned. */
 struct wm_places_asked {
 	struct wm_trace *const *traces;
 	uint32_t nr_traces;

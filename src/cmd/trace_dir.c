@@ -14,7 +14,7 @@
 
 static const char prefix[] = "waymark-";
 
-/* Compares by time of change, then by name. */
+/* Compares by modification time, then by name. */
 static bool newer(const struct stat *a, const char *a_name, const struct stat *b,
 		  const char *b_name)
 {

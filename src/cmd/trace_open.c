@@ -50,7 +50,7 @@ static int copy_stream(int from, int to)
 	return 0;
 }
 
-/* Shows the trace by the path that the user gave. 0 or -ENOMEM. */
+/* Shows the trace under the path that the user gave. Returns 0 or -ENOMEM. */
 static int rename_trace(struct wm_trace *t, const char *path)
 {
 	char *copy = strdup(path);
@@ -65,8 +65,7 @@ static int rename_trace(struct wm_trace *t, const char *path)
 }
 
 /*
- * Opens what comes from a pipe: readers need to go back in a trace, so it is copied to a file
- * without a name first.
+ * Opens a piped trace: readers need to seek backwards, so it is first copied to an unnamed file.
  */
 static int open_piped(int stream, const char *path, struct wm_trace **ret, struct wm_diag *diag)
 {
@@ -158,7 +157,7 @@ static void say_losses_as_babeltrace(const struct wm_trace *t)
 	wm_text_done(&text);
 }
 
-/* For waymark's own traces: the sum of the losses. */
+/* For waymark's own traces: the total losses. */
 static uint64_t input_nr_lost(const struct wm_trace *t)
 {
 	uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_open.h - functions for verbs that read traces of any tracer: they open traces, and at the
- * end report missing data.
+ * trace_open.h - functions for verbs that read traces from any tracer: opening traces, and
+ * reporting missing data at the end.
  */
 #ifndef WM_CMD_TRACE_OPEN_H
 #define WM_CMD_TRACE_OPEN_H
@@ -9,7 +9,7 @@
 #include "trace/reader.h"
 
 /*
- * Opens a trace; "-" and pipes are read to their end first. On failure prints a message and returns
+ * Opens a trace; "-" and pipes are first read to the end. On failure, prints a message and returns
  * an exit status.
  */
 int wm_input_open(const char *path, struct wm_trace **ret);
@@ -22,8 +22,8 @@ struct wm_text;
 void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
 
 /*
- * Reports warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there are damage or losses,
- * else `status`. With `babeltrace`, the messages about losses are those of babeltrace2.
+ * Reports warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there is damage or loss, else
+ * `status`. With `babeltrace`, messages about losses are babeltrace2's.
  */
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace);
 

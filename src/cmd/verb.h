@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verb.h - a verb of the command line: one const struct per verb, in a file of the
- * verb's name (src/cmd/list/list.c has wm_cmd_list).
+ * verb.h - a command-line verb: one const struct per verb, in a file named after the verb
+ * (src/cmd/list/list.c has wm_cmd_list).
  *
- * To add a verb: write src/cmd/NAME.c with `const struct wm_verb wm_cmd_NAME`, declare
- * it below, and add its line to the table in src/cmd/main.c. The parser, --help, the
- * manual page's options and the completions come from the option table. main() parses
- * the options before it calls run().
+ * To add a verb: write src/cmd/NAME.c with `const struct wm_verb wm_cmd_NAME`, declare it below,
+ * and add its line to the table in src/cmd/main.c. The parser, --help, the manual page's options
+ * and the completions come from the option table. main() parses the options before it calls run().
  */
 #ifndef WM_CMD_VERB_H
 #define WM_CMD_VERB_H
@@ -31,14 +30,14 @@ struct wm_verb {
 	bool command;                /* the first positional argument begins a command to run */
 
 	/*
-	 * Runs the verb. args is NULL-terminated. Returns an exit status (cmd/exit.h); on failure
+	 * Runs the verb. args is NULL-terminated. Returns an exit status (cmd/exit.h); on failure,
 	 * it has printed a message (cmd/say.h).
 	 */
 	int (*run)(void *values, int nr_args, char **args);
 
 	/*
-	 * Frees allocations of CALL options, also after a usage error; NULL: nothing to free.
-	 * `released` is the offset of the member of the values that is passed to it.
+	 * Frees what CALL options allocated, also after a usage error; NULL: nothing to free. It is
+	 * passed the member of the values at offset `released`.
 	 */
 	void (*release)(void *member);
 	size_t released;
@@ -49,7 +48,7 @@ extern const struct wm_verb *const wm_verbs[]; /* ends with NULL; in the order o
 const struct wm_verb *wm_verb_find(const char *name);           /* NULL: none */
 void wm_verb_print_help(const struct wm_verb *verb, FILE *out); /* `waymark VERB --help` */
 void wm_verb_print_overview(FILE *out);                         /* `waymark help` */
-int wm_verb_unknown(const char *name); /* prints the nearest name; returns WM_EXIT_USAGE */
+int wm_verb_unknown(const char *name); /* prints the closest name; returns WM_EXIT_USAGE */
 
 extern const struct wm_verb wm_cmd_annotate;
 extern const struct wm_verb wm_cmd_convert;

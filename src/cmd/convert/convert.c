@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - waymark convert: its options, and the choice of the format. */
+/* convert.c - waymark convert: its options, and the choice of format. */
 #include "cmd/convert/convert.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * convert.h - declarations shared by the files of waymark convert: convert.c has the options,
- * format.c the table of formats, run.c converts.
+ * format.c has the table of formats, run.c converts.
  */
 #ifndef WM_CMD_CONVERT_CONVERT_H
 #define WM_CMD_CONVERT_CONVERT_H
@@ -21,7 +21,7 @@
 	"auto" WM_EXPORTERS(WM_CONVERT_CHOICE_) WM_CONVERT_TEXTS(WM_CONVERT_CHOICE_)
 #define WM_CONVERT_CHOICE_(name, ...) "|" name
 
-/* A format that convert writes: an exporter, or text of the view. */
+/* A format that convert writes: an exporter, or text from the view. */
 struct wm_convert_format {
 	const struct wm_exporter_ops *ops; /* NULL: text */
 	const char *name, *suffixes;
@@ -37,7 +37,7 @@ struct wm_convert_values {
 	struct wm_asked asked;
 };
 
-/* Finds the format with this name, or by OUT's suffix. Returns false when no format matches. */
+/* Finds the format by this name or by OUT's suffix. Returns false when no format matches. */
 bool wm_convert_format_named(const char *name, struct wm_convert_format *ret);
 bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret);
 

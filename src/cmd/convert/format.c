@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.c - the formats of waymark convert, by name and by suffix of OUT. */
+/* format.c - the formats of waymark convert, by name and by OUT's suffix. */
 #include <string.h>
 
 #include "cmd/convert/convert.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run.c - opens traces, binds the selected events, and writes them with an exporter
- * (export/export.h) or the view's writer. Signals that end programs are blocked and
- * polled between events, so that the partial output is removed first.
+ * (export/export.h) or the view's writer. Termination signals are blocked and polled between
+ * events, so that partial output is removed first.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* any_trace.c - waymark info for traces of other tracers; see info.h. */
+/* any_trace.c - waymark info for traces from other tracers; see info.h. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count.c - counts the events of each type in a trace; see info.h. */
+/* count.c - counts a trace's events by type; see info.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,7 @@ static int repair(const char *dir)
 	err = wm_own_repair(dir, repaired, &t, &diag);
 	if (!err && !t.bytes)
 		wm_text_str(&t, "nothing to repair\n");
-	(void)wm_verb_flush(&t); /* main() reports errors of standard output */
+	(void)wm_verb_flush(&t); /* main() reports errors on standard output */
 	wm_text_done(&t);
 	if (!err)
 		return WM_EXIT_DONE;
@@ -90,7 +90,7 @@ static void json_faults(struct wm_json *j, const char *key, const struct wm_faul
 	wm_json_end(j);
 }
 
-/* Prints the trace as JSON; main() reports errors of standard output. */
+/* Prints the trace as JSON; main() reports errors on standard output. */
 static void show_json(const struct wm_info *i)
 {
 	struct wm_json j;
@@ -150,7 +150,7 @@ static int names(const char *path)
 	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
 }
 
-/* Prints one file's text; the name, too, when there are several. */
+/* Prints one file's text, and its name when there are several. */
 static int metadata_file(void *data, const char *name, uint32_t nr, const char *text, size_t bytes)
 {
 	bool is_plain = !isatty(STDOUT_FILENO); /* a terminal would obey control bytes */

@@ -14,7 +14,7 @@
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
 
-/* Time range and number of events; empty packets and those of the recorder are ignored. */
+/* Time range and number of events; empty packets and the recorder's own are ignored. */
 struct range {
 	int64_t begin_ns, end_ns; /* begin > end: no events */
 	uint64_t nr_events;       /* according to the packets */
@@ -44,7 +44,7 @@ static const char *info_own_word(const struct wm_info *i, const char *key)
 	return text ? text : "";
 }
 
-/* Makes the text "waymark 1.2.3". */
+/* Writes "waymark 1.2.3". */
 static void tracer(const struct wm_info *i, char *buf, size_t bytes)
 {
 	(void)snprintf(buf, bytes, "%.40s %.8s.%.8s.%.8s", info_own_word(i, "tracer_name"),
@@ -129,7 +129,7 @@ static void clock_line(struct wm_info *i)
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
 
-/* Prints the error of the samples' times, which come from another clock of the kernel. */
+/* Prints the error in the samples' times, which come from a different kernel clock. */
 static void sample_line(struct wm_info *i)
 {
 	const char *error = wm_trace_word(i->t, "sample_clock_error_ns");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.c - waymark info --verify and --hash: decodes every field of every event on
- * all processors. --verify lists the faults that the reader found, and those that
- * this file detects: times that decrease within a packet or are outside the packet's
- * range, and packets with a wrong number of events.
+ * verify.c - waymark info --verify and --hash: decodes every field of every event on all CPUs.
+ * --verify lists the faults found by the reader and those detected here: times that decrease within
+ * a packet or lie outside the packet's range, and packets with a wrong number of events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +18,7 @@
 #include "trace/scan.h"
 #include "trace/value_hash.h"
 
-/* State of one thread, about its current packet. */
+/* One thread's state for its current packet. */
 struct walk {
 	struct wm_trace *t;
 	const struct wm_packet *packet;
@@ -106,7 +105,7 @@ static int walk_all(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_event
 	return err;
 }
 
-/* Sorts faults by file and offset, because threads find them in any order. */
+/* Sorts faults by file and offset, because threads find them in arbitrary order. */
 static int verify_by_place(const void *a, const void *b)
 {
 	const struct wm_fault *x = a, *y = b;

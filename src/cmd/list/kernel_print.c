@@ -17,7 +17,7 @@
 #include "kernel/event_fields.h"
 #include "kernel/proc_files.h"
 
-/* Converts a schema's type letters to the name of a type. */
+/* Converts a schema's type letters to a type name. */
 static const char *counter_type(const struct wm_proc_field *f)
 {
 	return f->type[0] == 's'   ? "string"
@@ -27,7 +27,7 @@ static const char *counter_type(const struct wm_proc_field *f)
 				   : "u64";
 }
 
-/* Prints the fields of counters of /proc, as in this kernel's files. */
+/* Prints the fields of /proc counters, as in this kernel's files. */
 static void print_counters(const struct wm_event_def *d)
 {
 	struct wm_kproc_plan *plan;

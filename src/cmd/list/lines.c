@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lines.c - see lines.h. Prints the source text with the numbers of the lines that have code; when
- * the source cannot be read, the numbers alone.
+ * lines.c - see lines.h. Prints the source text with the numbers of the lines that contain code;
+ * when the source cannot be read, only the numbers.
  */
 #include "cmd/list/lines.h"
 
@@ -28,11 +28,11 @@ struct printing {
 /* A source text, read line by line. */
 struct text {
 	char *data;
-	const char *at; /* the line after the last one given; NULL: the text has no more */
+	const char *at; /* the line after the last one returned; NULL: no more lines */
 	uint32_t line;  /* number of that line */
 };
 
-/* Returns the line of that number and its length; NULL when the text has no such line. */
+/* Returns the line with that number, and its length; NULL when there is no such line. */
 static const char *text_line(struct text *t, uint32_t line, size_t *ret_bytes)
 {
 	while (t->at && t->line < line) {
@@ -46,7 +46,7 @@ static const char *text_line(struct text *t, uint32_t line, size_t *ret_bytes)
 	return t->at;
 }
 
-/* Prints source text; control bytes but tabs become '?'. */
+/* Prints source text; control bytes other than tabs become '?'. */
 static void lines_put(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
@@ -77,8 +77,8 @@ static void lines_json_line(struct wm_json *j, uint32_t line, const char *text, 
 }
 
 /*
- * Prints the wanted lines of a source. JSON has only those with code; text also those between, as
- * far as the source can be read.
+ * Prints the requested lines of a source. JSON contains only those with code; text also those in
+ * between, if the source can be read.
  */
 static void lines_print(const struct wm_probe_source *s, struct text *t, struct printing *p)
 {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Prints the lines of a place, "PROGRAM:FUNCTION" or "PROGRAM:FILE". Returns the exit status. */
+/* Prints the lines for a place, "PROGRAM:FUNCTION" or "PROGRAM:FILE". Returns the exit status. */
 int wm_list_lines(const char *place, bool json);
 
 #endif

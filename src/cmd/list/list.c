@@ -28,7 +28,7 @@ struct values {
 
 /* arguments */
 
-/* Returns whether the first argument is a glob; otherwise it is the name of a file. */
+/* Returns whether the first argument is a glob rather than a file name. */
 static bool is_glob(const char *word)
 {
 	if (wm_inventory_kernel_names(word))
@@ -179,7 +179,7 @@ struct found {
 	struct wm_diag diag;
 };
 
-/* Returns whether to list the families: only without any argument. */
+/* Returns whether to list the families: only if there are no arguments. */
 static bool wants_families(const struct found *f)
 {
 	return !f->glob && !f->nr_files && !f->values->pid;
@@ -220,7 +220,7 @@ static uint32_t print_all(const struct found *f)
 	return nr;
 }
 
-/* Returns whether the error from the lookup of kernel events is the better message. */
+/* Returns whether the error from looking up kernel events makes the better message. */
 static bool kernel_says_why(const struct found *f)
 {
 	char hint[WM_DIAG_SENTENCE];

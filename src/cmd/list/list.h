@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - prints the events of programs as text and JSON (print.c), from the inventory
- * of control/inventory.h.
+ * list.h - prints program events as text and JSON (print.c), from the inventory
+ * (control/inventory.h).
  */
 #ifndef WM_CMD_LIST_LIST_H
 #define WM_CMD_LIST_LIST_H

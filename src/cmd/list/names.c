@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - `waymark list --names`: the names of events of the kernel and of running
- * programs, for completion in shells. Reads only names, and does not report sources
- * that cannot be read.
+ * names.c - `waymark list --names`: the names of kernel events and of events in running programs,
+ * for shell completion. Reads only names, and does not report sources that cannot be read.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - prints the list as text and as JSON. Names, print forms and paths come from
- * files of other users: control bytes are escaped before they reach the terminal. See
- * list.h.
+ * print.c - prints the list as text and as JSON. Names, print forms and paths come from other
+ * users' files: control bytes are escaped before they reach the terminal. See list.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "cmd/list/list.h"
 #include "cmd/say.h"
 
-#define LABELS_SHOWN 16u /* limit of labels of an enumeration in text output */
+#define LABELS_SHOWN 16u /* maximum labels of an enumeration in text output */
 #define PIDS_SHOWN   16u
 
 /* ---- text ------------------------------------------------------------------ */
@@ -129,7 +128,7 @@ static void print_title(const struct wm_inventory_group *g)
 			     "it, or link it with the flags of pkg-config)\n");
 }
 
-/* Counts the selected events of a group, and measures the longest name. */
+/* Counts the selected events in a group and measures the longest name. */
 static uint32_t list_print_measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
 				   int *ret_width)
 {

@@ -9,7 +9,7 @@
 #include "cmd/say.h"
 #include "kernel/probe_variables.h"
 
-/* The sentence without "'NAME': " before it, which the line has already. */
+/* The sentence without its leading "'NAME': ", which the line already shows. */
 static const char *reason_of(const struct wm_probe_variable *v)
 {
 	size_t n = strlen(v->name);

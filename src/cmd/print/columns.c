@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - waymark print -F: the columns of perf's format, in the syntax of perf script. */
+/* columns.c - waymark print -F: the columns of perf's format, in perf script's syntax. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static uint32_t column_of(const char *name)
 	return 0;
 }
 
-/* Adds or, after a minus sign, removes a column. False: there is none with that name. */
+/* Adds a column or, after a minus sign, removes it. False: there is no column with that name. */
 static bool columns_apply(const char *word, bool first, uint32_t *mask)
 {
 	bool less = *word == '-', more = *word == '+';

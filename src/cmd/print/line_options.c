@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* line_options.c - the options for the form of lines: times, names, what precedes an event's name.
- */
+/* line_options.c - the options for line layout: times, names, what precedes an event's name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ static const struct word_bit head_words[] = {
     {NULL, 0},
 };
 
-/* Reads words between commas. Returns an exit status, after a message if a word is unknown. */
+/* Reads comma-separated words. Returns an exit status, after a message if a word is unknown. */
 static int read_words(const char *option, const struct word_bit *words, const char *list,
 		      uint32_t *ret)
 {
@@ -64,7 +63,7 @@ static int read_words(const char *option, const struct word_bit *words, const ch
 	return WM_EXIT_DONE;
 }
 
-/* Reads seconds, with up to nine decimals and a sign. */
+/* Reads seconds, with a sign and up to nine decimals. */
 static int read_offset(const char *text, int64_t *ret)
 {
 	const char *at = text + (*text == '-' || *text == '+');

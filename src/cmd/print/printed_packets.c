@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printed_packets.c - see printed_packets.h. A packet is identified by its trace, file
- * and offset: 64 bits mixed from them and a seed.
+ * printed_packets.c - see printed_packets.h. A packet is identified by a 64-bit hash of its trace,
+ * file and offset, with a seed.
  */
 #include "cmd/print/printed_packets.h"
 

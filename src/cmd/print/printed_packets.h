@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* printed_packets.h - the set of packets of growing traces that were printed already. */
+/* printed_packets.h - the set of packets of growing traces that have already been printed. */
 #ifndef WM_CMD_PRINT_PRINTED_PACKETS_H
 #define WM_CMD_PRINT_PRINTED_PACKETS_H
 
@@ -12,7 +12,7 @@ void wm_print_seen_destroy(struct wm_print_seen *s);
 
 /*
  * Removes from a reopened trace the packets that are in the set, and adds the others to the set.
- * `index` is the number of the trace. 0 or -ENOMEM.
+ * `index` is the number of the trace. Returns 0 or -ENOMEM.
  */
 int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t index);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - prints traces of any tracer: opens them, finds the window of time, binds
- * names and filters, and prints with view/render.h. With --follow the traces are
- * reopened repeatedly, and new packets are printed.
+ * run.c - prints traces from any tracer: opens them, finds the time window, binds names and
+ * filters, and prints with view/render.h. With --follow the traces are reopened repeatedly, and new
+ * packets are printed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,18 +29,18 @@
 struct printing {
 	struct wm_print_values *v;
 	struct wm_input_set in;
-	/* arguments of --fields, split at commas; the first one points to the allocated text */
+	/* arguments of --fields, split at commas; the first one points to the allocated string */
 	const char **fields;
 	uint32_t nr_fields;
 	struct wm_view_past past;
 	uint64_t nr_events;
-	bool begun;                 /* the head of the output was written */
+	bool begun;                 /* the output's head has been written */
 	bool unread;                /* the reader closed the pipe */
-	char *builds;               /* folder of files by build-id */
-	struct wm_print_seen *seen; /* --follow: packets printed already */
+	char *builds;               /* folder of files indexed by build-id */
+	struct wm_print_seen *seen; /* --follow: packets already printed */
 	struct wm_view_options options;
 	struct wm_time_span **spans; /* --stream-intersection: by trace and stream; or NULL */
-	struct wm_places *places;    /* --follow: the mappings in these packets; NULL: not used */
+	struct wm_places *places;    /* --follow: mappings from those packets; NULL: not used */
 };
 
 static int printing_write_all(void *sink, const char *bytes, size_t count)
@@ -109,7 +109,7 @@ static bool printing_has_field(const struct wm_event_type *t, const char *name,
 	return false;
 }
 
-/* Whether a line shows it for every event, even when no member has that name. */
+/* Whether lines show it for every event, even when no member has that name. */
 static bool is_of_line(const char *name)
 {
 	static const char *const known[] = {"time", "time_ns", "name", "pid", "tid", "cpu", "comm"};
@@ -149,7 +149,7 @@ static int printing_check_field(struct printing *p, const char *name)
 	return WM_EXIT_NO_MATCH;
 }
 
-/* In a trace that grows, an event with the field may follow. */
+/* In a growing trace, an event with the field may follow. */
 static int printing_check_fields(struct printing *p)
 {
 	int status = WM_EXIT_DONE;
@@ -211,7 +211,7 @@ static bool printing_passes(const void *data, uint32_t trace, const struct wm_ev
 		wm_select_passes(&p->v->asked.select, trace, e));
 }
 
-/* Finds the times of one trace; it is an error when there are none. */
+/* Finds the times in one trace; having none is an error. */
 static int intersect_trace(struct wm_trace *t, struct wm_time_span *spans)
 {
 	int err = wm_intersection_find(t, spans);
@@ -254,7 +254,7 @@ static int printing_intersect(struct printing *p)
 	return WM_EXIT_FAILED;
 }
 
-/* Prints all events that the traces have now. */
+/* Prints all events that the traces contain now. */
 static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = printing_write_all, .nr_threads = (uint32_t)p->v->threads};
@@ -318,7 +318,9 @@ static int printing_finish(struct printing *p, int status)
 	return wm_input_set_report_missing(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
-/* Stores the mappings in the printed packets, because addresses in later packets refer to them. */
+/*
+ * Stores the mappings from the printed packets, because addresses in later packets refer to them.
+ */
 static int keep_places(struct printing *p)
 {
 	const struct wm_module_places files = {.symfs = p->v->symfs, .cache = p->builds};
@@ -347,7 +349,9 @@ static int print_more(struct printing *p)
 	return err ? printing_failed(p, err) : status;
 }
 
-/* Prints what is added to the traces, until the reader closes the pipe or --limit is reached. */
+/*
+ * Prints whatever is added to the traces, until the reader closes the pipe or --limit is reached.
+ */
 static int printing_follow(struct printing *p)
 {
 	const struct timespec pause = {.tv_nsec = FOLLOW_NS};

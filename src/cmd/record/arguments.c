@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arguments.c - arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic, --stacks;
- * --every.
+ * arguments.c - option arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic,
+ * --stacks; --every.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -128,7 +128,7 @@ int wm_record_more_begin(const struct wm_record_more *m, struct wm_recorder_even
 	return err;
 }
 
-/* --- counters of /proc -------------------------------------------------------------------- */
+/* --- /proc counters ----------------------------------------------------------------------- */
 
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - `waymark record --change DIR`: changes the events of a running recording.
- * The recorder answers with the result; the names of events and their fields are read
- * from the recorded processes, where permissions allow.
+ * change.c - `waymark record --change DIR`: changes the events of a running recording. The recorder
+ * answers with the result; event names and their fields are read from the recorded processes, where
+ * permissions allow.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void record_change_check_event(const struct wm_attach_site *s, void *data
 }
 
 /*
- * Rejects a filter that does not fit the event its -e names without wildcards. 0 or an
+ * Rejects a filter that does not fit the event that its -e names without wildcards. Returns 0 or an
  * exit status.
  */
 static int check_filters(const struct wm_recorder_plan *plan)
@@ -208,7 +208,7 @@ static int record_change_say_refused(const struct wm_recorder_plan *plan,
 }
 
 /*
- * Marks the rules whose name matched a kernel event, even if no program has such an event. Returns
+ * Marks the rules whose names matched kernel events, even if no program has such events. Returns
  * their number.
  */
 static uint32_t note_matched(const struct wm_recorder_plan *plan,
@@ -232,8 +232,8 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
 }
 
 /*
- * Changes the kernel's events. Returns 0, or an exit status after a message; *ret_matched is the
- * number of names that matched.
+ * Changes kernel events. Returns 0, or an exit status after a message; *ret_matched is the number
+ * of names that matched.
  */
 static int record_change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
 {
@@ -258,12 +258,12 @@ static int record_change_kernel(const struct wm_recorder_plan *plan, uint32_t *r
 }
 
 /* ------------------------------------------------------------------ *
- * Events of programs
+ * Program events
  * ------------------------------------------------------------------ */
 
 /*
- * Changes the programs' events and prints messages. Returns the exit status. `matched` is the
- * number of names that matched kernel events.
+ * Changes program events and prints messages. Returns the exit status. `matched` is the number of
+ * names that matched kernel events.
  */
 static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_names.c - reports the globs that matched no event, with the nearest names. For
- * CMD, only its ELF file is searched: events of a library, or of a program that a
- * script starts, are not found.
+ * check_names.c - reports globs that matched no event, with the closest names. For CMD, only its
+ * ELF file is searched: events in a library, or in a program that a script starts, are not found.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -52,8 +51,7 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 }
 
 /*
- * Writes the hint: the command that lists events, or the reason why the kernel's events were not
- * searched.
+ * Writes the hint: the command that lists events, or why kernel events were not searched.
  */
 static void find_hint(const struct wm_recorder_plan *plan, const char *glob, char *hint,
 		      size_t size)

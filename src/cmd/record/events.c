@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - see events.h: turns options into the plan of a recorder. */
+/* events.c - see events.h: turns options into a recorder's plan. */
 #include "cmd/record/events.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define BUFFER_DEFAULT ((uint64_t)64 << 20)
 #define CLOCK_PERIOD_MIN                                                                           \
-	10000u /* cycles or ns: shortest period that the kernel accepts for its clock */
+	10000u /* cycles or ns: the shortest period that the kernel accepts for its clock */
 
 int wm_record_on_context(const struct wm_option *o, const char *argument, void *values,
 			 struct wm_diag *diag)
@@ -114,7 +114,10 @@ int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *val
  * The plan
  * ------------------------------------------------------------------ */
 
-/* Checks a filter's syntax. 0, or -EINVAL after printing a message with a caret under the error. */
+/*
+ * Checks a filter's syntax. Returns 0, or -EINVAL after printing a message with a caret under the
+ * error.
+ */
 static int record_events_check_filter(const char *text)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -151,7 +154,9 @@ static int say_unwanted(int err, const char *text, const struct wm_diag *diag)
 		   : (int)wm_exit_of(err);
 }
 
-/* Adds one -e, merged with the options before any -e. 0, or an exit status after a message. */
+/*
+ * Adds one -e, merged with the options before any -e. Returns 0, or an exit status after a message.
+ */
 static int record_events_want(struct wm_record_asked *r, const struct wm_listed_event *own)
 {
 	const struct wm_listed_event *general = &r->list.events[0];
@@ -232,7 +237,7 @@ static int sample_default(struct wm_record_asked *r)
 }
 
 /*
- * Adds the events of -e, or all events, then applies each -x. 0, or an exit status
+ * Adds the events given with -e, or all events, then applies each -x. Returns 0, or an exit status
  * after a message.
  */
 static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
@@ -294,8 +299,8 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 }
 
 /*
- * Finds the processes of the threads of -t, and builds the filter of -t and -C. 0 or an
- * exit status.
+ * Finds the processes of the threads given with -t, and builds the filter for -t and -C. Returns 0
+ * or an exit status.
  */
 static int record_events_find_whose(struct wm_record_asked *r)
 {

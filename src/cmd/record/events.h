@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - the events requested on a command line and their options, for `waymark
- * record` and for verbs that record and show the result at once. --filter, --context,
- * --every, -F, -c and -g apply to the preceding -e; before the first -e they apply to
- * all.
+ * events.h - the events requested on a command line and their options, for `waymark record` and for
+ * verbs that record and show the result at once. --filter, --context, --every, -F, -c and -g apply
+ * to the preceding -e; before the first -e, they apply to all.
  *
- * A verb's values begin with a struct wm_record_asked, so that its option table can
- * have these rows.
+ * A verb's values begin with a struct wm_record_asked, so that its option table can include these
+ * rows.
  */
 #ifndef WM_CMD_RECORD_EVENTS_H
 #define WM_CMD_RECORD_EVENTS_H
@@ -33,7 +32,7 @@ struct wm_record_asked {
 	char *single;          /* filter for -t and -C; NULL: none */
 };
 
-/* Rows for option tables; `text` is the help. */
+/* Rows for option tables; `text` is the help text. */
 #define WM_RECORD_EVENT(text)                                                                      \
 	WM_EVENT_LIST_EVENT(struct wm_record_asked, list, "GLOB", WM_RULES_NR_MAX - 1, text)
 #define WM_RECORD_EXCLUDE(text)                                                                    \
@@ -91,7 +90,7 @@ int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *val
 /* The size of a program's buffer. */
 uint64_t wm_record_asked_buffer(const struct wm_record_asked *r);
 
-/* Fills the plan of a recorder; it points into `r`. 0, or an exit status after a message. */
+/* Fills a recorder's plan, which points into `r`. Returns 0, or an exit status after a message. */
 int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 			 struct wm_recorder_plan *ret);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_empty.c - reports why nothing was recorded, as far as this is visible from
- * outside of the program, and the hint. Neither the program nor the runtime prints the
- * reason.
+ * explain_empty.c - reports why nothing was recorded, as far as this is visible from outside the
+ * program, with a hint. Neither the program nor the runtime prints the reason.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -156,7 +156,7 @@ static void cmd_record_comm_of(pid_t pid, char *buf, size_t size)
 	free(text);
 }
 
-/* Makes the name ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... appended when it exists. */
+/* Builds the name ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... appended if it already exists. */
 static int default_dir(const struct wm_record_asked *r, char **command, char *buf, size_t size)
 {
 	char what[40] = "system", when[32];

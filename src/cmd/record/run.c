@@ -54,8 +54,8 @@ static void recording_on_signal(int signo, pid_t from, void *data)
 
 	if (!wm_recorder_signal(r->recorder, signo, from)) {
 		/*
-		 * After abandon and exit, the pump process detects that this one has exited, and
-		 * finishes the trace.
+		 * Once this process has abandoned the recording and exited, the pump process
+		 * notices and finishes the trace.
 		 */
 		wm_recorder_abandon(r->recorder);
 		_exit(WM_EXIT_SIGNAL_BASE + signo);
@@ -110,7 +110,7 @@ static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals
 		wm_text_char(t, ')');
 }
 
-/* Adds the number of events of each source, and of records that filters rejected. */
+/* Adds the number of events from each source, and of records rejected by filters. */
 static void add_sources(struct wm_text *line, const struct run *r)
 {
 	uint64_t filtered = 0;
@@ -228,8 +228,8 @@ static int command_status(const struct run *r)
 }
 
 /*
- * CMD's status has precedence. When it is 0 (or without CMD), the status reports data
- * that could not be written, or that nothing matched.
+ * CMD's status takes precedence. When it is 0 (or without CMD), the status reports data that could
+ * not be written, or that nothing matched.
  */
 static int final_status(const struct run *r, bool nothing_matched)
 {
@@ -292,7 +292,7 @@ static int recording_say_failure(const struct wm_record_plan *plan, int err,
 	return WM_EXIT_BEFORE_COMMAND;
 }
 
-/* Shows a user at a terminal that a recording without a command of its own has begun. */
+/* Tells a user at a terminal that a recording without a command has begun. */
 static void say_begun(const struct wm_recorder_plan *p)
 {
 	if (!p->command && !p->quiet && isatty(STDERR_FILENO))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - prints the rows of one or several runs: tables, lines or JSON, intervals,
- * means over runs, the final lines. See stat.h.
+ * output.c - prints the rows of one or more runs: tables, lines or JSON, intervals, means over
+ * runs, the final lines. See stat.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static struct wm_stat_run *run_of(struct wm_stat_runs *r, const struct wm_count_
 	return &grown[i];
 }
 
-/* Adds one run's row, and replaces its values with the averages over all runs. */
+/* Adds a run's row and replaces its values with the averages over all runs. */
 static int add_run(struct wm_stat_runs *r, struct wm_count_row *row, size_t at)
 {
 	struct wm_stat_run *run = run_of(r, row, at);

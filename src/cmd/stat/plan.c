@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - from the options of `waymark stat` to a plan: what to count (counting_choice.h decides
- * how), and where to print. run.c and stream.c carry it out.
+ * plan.c - turns the options of `waymark stat` into a plan: what to count (counting_choice.h
+ * decides how), and where to print. run.c and stream.c carry it out.
  */
 #include "cmd/stat/plan.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - the options of `waymark stat` as typed, and the function that makes a plan
- * from them and counts. Names point into argv.
+ * plan.h - the options of `waymark stat` as typed, and the function that turns them into a plan and
+ * counts. Names point into argv.
  */
 #ifndef WM_CMD_STAT_PLAN_H
 #define WM_CMD_STAT_PLAN_H
@@ -21,7 +21,7 @@ struct wm_stat_asked {
 /* Reports an error in the options; returns WM_EXIT_USAGE. */
 int wm_stat_usage(const char *sentence);
 
-/* Counts until the end, running `command` (NULL: none) meanwhile; returns the exit status. */
+/* Counts until the end while running `command` (NULL: none); returns the exit status. */
 int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *space,
 		  char **command);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - makes rows of counts, see stat.h. */
+/* rows.c - turns counts into rows, see stat.h. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *
 	return text;
 }
 
-/* Returns the event's name, with ":u" appended when only user mode was counted. */
+/* Returns the event's name, with ":u" when only user mode is counted. */
 static char *event_text(const struct wm_counters_event *e)
 {
 	char *text;
@@ -121,7 +121,7 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 }
 
 /*
- * Adds rows for the events of programs that a rule matches, or a row that says that none matches.
+ * Adds rows for the program events that a rule matches, or a row that says that none does.
  */
 static void stat_rows_add_rule(struct table *t, uint32_t rule)
 {

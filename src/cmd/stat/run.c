@@ -16,7 +16,7 @@
 struct stat_state {
 	const struct wm_stat_plan *plan;
 	struct wm_stat_out out;
-	bool none; /* only events of programs were named, and none matched */
+	bool none; /* only program events were named, and none matched */
 };
 
 /* before the start */
@@ -44,8 +44,8 @@ static void say_not_counted(const struct wm_counting *c)
 }
 
 /*
- * Reports which events of programs could not be counted; returns false when there are any.
- * *ret_none is set when no event matched at all.
+ * Reports which program events could not be counted; returns false if there are any. *ret_none is
+ * set when no event matched at all.
  */
 static bool say_of_rules(const struct wm_counting_rules *r, const struct wm_counting *c,
 			 bool *ret_none)
@@ -67,7 +67,7 @@ static bool say_of_rules(const struct wm_counting_rules *r, const struct wm_coun
 }
 
 /*
- * Reports, after the last run, which events of programs were not counted. Returns whether there are
+ * Reports, after the last run, which program events were not counted. Returns whether there are
  * any.
  */
 static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_by.c - prints the counts of --by: a table for each event, largest count first.
- * See stat.h.
+ * show_by.c - prints the counts for --by: a table for each event, largest count first. See stat.h.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.c - `waymark stat`: its options, from which plan.c makes a plan. --filter
- * applies to the preceding -e; before the first -e to all.
+ * stat.c - `waymark stat`: its options, which plan.c turns into a plan. --filter applies to the
+ * preceding -e; before the first -e, to all.
  */
 #include "cmd/stat/plan.h"
 

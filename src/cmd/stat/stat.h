@@ -33,27 +33,27 @@ struct wm_stat_plan {
 	const char *without;   /* note on unavailable default events; NULL: none */
 };
 
-/* Reports that a run ended before the delay of -D was over. */
+/* Reports that a run ended before the -D delay was over. */
 void wm_stat_say_cut_short(const struct wm_stat_plan *plan);
 
 /* Counts and prints; returns the exit status. */
 int wm_stat_run(const struct wm_stat_plan *plan);
 
 /*
- * Prints the tables of --by; in JSON as a member "by". Returns false, after a message, when some
+ * Prints the tables for --by, in JSON as a member "by". Returns false, after a message, when some
  * events are in no row.
  */
 bool wm_stat_show_by(const struct wm_stat_plan *plan, const struct wm_counting *c,
 		     struct wm_json *j);
 
-/* Prints one table of --by; returns the same as wm_stat_show_by(). */
+/* Prints one table for --by; returns the same as wm_stat_show_by(). */
 bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 			const struct wm_by_row *rows, size_t nr, unsigned parts, uint64_t left_over,
 			struct wm_json *j);
 
 /*
- * Like wm_stat_run(), but counts from a stream of the events, for counts that the
- * kernel cannot compute: the events are recorded, read at once and not stored.
+ * Like wm_stat_run(), but counts from an event stream, for counts that the kernel cannot compute:
+ * the events are recorded, read immediately and not stored.
  */
 int wm_stat_stream_run(const struct wm_stat_plan *plan);
 
@@ -89,7 +89,7 @@ void wm_stat_out_tick(struct wm_stat_out *s, const struct wm_count_row *rows, si
 		      uint64_t elapsed_ns);
 /*
  * Add a run: begin, its rows (unless there are intervals), end. The rows are printed after the last
- * run. 0 or -ENOMEM.
+ * run. Return 0 or -ENOMEM.
  */
 void wm_stat_out_begin_run(struct wm_stat_out *s, uint64_t elapsed_ns, uint64_t user_ns,
 			   uint64_t system_ns);
@@ -98,7 +98,7 @@ int wm_stat_out_run(struct wm_stat_out *s, struct wm_count_row *rows, size_t nr,
 void wm_stat_out_finish(struct wm_stat_out *s);
 
 /*
- * Makes one row for each event and place. With `since`, the counts are those of the last interval,
+ * Builds one row for each event and place. With `since`, the counts are those of the last interval,
  * which took elapsed_ns. Free them with wm_stat_rows_free(). NULL: out of memory.
  */
 struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct wm_counting *c,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - counts from a stream, for counts that the kernel cannot compute or filter:
- * events of programs, filters that the kernel cannot evaluate, and with --by also
- * single CPUs, intervals, repetitions, or any event when no BPF program may be loaded.
- * The events are recorded and read at the same time (control/live.h).
+ * stream.c - counts from a stream, for what the kernel cannot count or filter: program events,
+ * filters that the kernel cannot evaluate, and, with --by, also single CPUs, intervals,
+ * repetitions, or any event when no BPF program may be loaded. The events are recorded and read at
+ * the same time (control/live.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,8 +32,8 @@ static bool stat_stream_follows(const struct wm_stat_stream *s)
 }
 
 /*
- * Adds the threads of the selected processes. It is called before the recording begins
- * and again afterwards, so that threads that start or exit meanwhile are included.
+ * Adds the threads of the selected processes. It is called before the recording begins and again
+ * afterwards, so that threads that start or exit in between are included.
  */
 static int name_running(struct wm_stat_stream *s)
 {
@@ -54,8 +54,8 @@ static int name_running(struct wm_stat_stream *s)
 }
 
 /*
- * Rejects events of other tasks. A recording contains those that name a selected task:
- * a switch to it, or its wakeup.
+ * Rejects events of other tasks. A recording contains those that refer to a selected task: a switch
+ * to it, or its wakeup.
  */
 static bool stat_stream_passes(const void *data, uint32_t trace, const struct wm_event *e)
 {
@@ -95,7 +95,7 @@ static int begin_pass(struct wm_stat_stream *s, struct wm_diag *diag)
 	return err;
 }
 
-/* Binds the pass to a trace: the first one, or one with more kinds of events. */
+/* Binds the pass to a trace: the first one, or one with more event types. */
 static int stat_stream_bind(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err;
@@ -178,7 +178,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 
 	while ((got = wm_recorder_wait(s->run, LOOK_MS)) == 0) {
 		(void)wm_recorder_look(
-		    s->run); /* an error means that an earlier request is not answered yet */
+		    s->run); /* an error means that an earlier request has not been answered yet */
 		if (s->plan->choice.counting.interval_ns &&
 		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->choice.counting.interval_ns)
 			s->err = wm_stat_stream_show(s, false);
@@ -214,8 +214,8 @@ static void take_result(struct wm_stat_stream *s)
 }
 
 /*
- * Begins the delay of -D: events in the delay are recorded, because they can describe tasks, but
- * not counted. Called right after the start of CMD.
+ * Begins the -D delay: events during the delay are recorded, because they can describe tasks, but
+ * not counted. Called right after CMD starts.
  */
 static void begin_delay(struct wm_stat_stream *s)
 {
@@ -288,7 +288,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 	return err ? err : s->err;
 }
 
-/* Creates the events to record. 0, or an exit status after a message. */
+/* Creates the events to record. Returns 0, or an exit status after a message. */
 static int want_events(struct wm_stat_stream *s)
 {
 	struct wm_diag diag = {.offset = -1};

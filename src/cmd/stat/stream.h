@@ -28,7 +28,7 @@ struct wm_stat_stream {
 	struct wm_stat_out out;
 	uint64_t start_ns,
 	    /*
-	     * start of the interval shown: of this run, or with --by of all runs; in the future
+	     * start of the interval shown: of this run or, with --by, of all runs; in the future
 	     * during -D
 	     */
 	    shown_ns;
@@ -36,10 +36,13 @@ struct wm_stat_stream {
 	int64_t begin_ns;   /* counts_ns in the clock of the events */
 	int err, signo, status, unwanted;
 	bool missing, last; /* `last`: this is the last run */
-	bool none;          /* only events of programs were named, and none matched */
+	bool none;          /* only program events were named, and none matched */
 };
 
-/* Prints the counts since the last call: of an interval, or of a run at its `end`. 0 or -ENOMEM. */
+/*
+ * Prints the counts since the last call: for an interval or, at its `end`, for a run. Returns 0 or
+ * -ENOMEM.
+ */
 int wm_stat_stream_show(struct wm_stat_stream *s, bool end);
 
 #endif

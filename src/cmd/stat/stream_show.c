@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_show.c - prints the counts of a stream: tables of --by, or rows like those of counters. */
+/* stream_show.c - prints a stream's counts: tables for --by, or rows like those of counters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void show_time(struct wm_stat_stream *s, uint64_t now_ns)
 	}
 }
 
-/* Prints the tables of --by; with -I those of this interval. */
+/* Prints the tables for --by; with -I, those of this interval. */
 static void show_tables(struct wm_stat_stream *s, uint64_t now_ns)
 {
 	bool intervals = s->plan->choice.counting.interval_ns != 0;
@@ -167,8 +167,8 @@ static void stream_show_add_kind(struct rows *r, const char *event, const struct
 }
 
 /*
- * Returns whether an event has a row of its own. A further location of a probe, and the implied
- * exit of a system call, have none.
+ * Returns whether an event has its own row. Further locations of a probe, and the implied exit of a
+ * system call, have none.
  */
 static bool has_row(const struct wm_event_defs *defs, size_t i)
 {
@@ -186,7 +186,7 @@ static int stream_show_by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* Adds kernel events in the order of the command line, then events of programs by name. */
+/* Adds kernel events in the order of the command line, then program events by name. */
 static void stream_show_add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 {
 	const struct wm_event_defs *defs = r->s->plan->choice.counting.defs;
@@ -245,7 +245,7 @@ int wm_stat_stream_show(struct wm_stat_stream *s, bool end)
 	uint64_t now_ns = wm_clock_monotonic_ns();
 	int err = 0;
 
-	if (now_ns < s->shown_ns) /* the delay of -D is not over: the elapsed time is 0 */
+	if (now_ns < s->shown_ns) /* the -D delay is not over: the elapsed time is 0 */
 		now_ns = s->shown_ns;
 	if (s->plan->choice.counting.by)
 		show_tables(s, now_ns);

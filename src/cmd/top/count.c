@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.c - see top.h: a pass and a profile (analysis/) that are fed batch by batch.
- * Each result reduces the weight of older events, so that the figures describe the last
- * moments; a row's rate is its weight divided by the time, reduced in the same way.
+ * count.c - see top.h: a pass and a profile (analysis/) that are fed batch by batch. Each result
+ * reduces the weight of older events, so that the figures describe the most recent moments; a row's
+ * rate is its weight divided by the time, reduced in the same way.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -75,8 +75,8 @@ void wm_top_count_destroy(struct wm_top_count *c)
 /* --- batches -------------------------------------------------------------------------------- */
 
 /*
- * Sets the kernel's symbols of the trace, which are those of the running kernel. They are read once
- * and passed on to the next trace.
+ * Sets the trace's kernel symbols, which are the running kernel's. They are read once and passed on
+ * to the next trace.
  */
 static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 {
@@ -86,14 +86,14 @@ static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 		before->kallsyms = NULL;
 		before->kallsyms_bytes = 0;
 	} else if (wm_kernel_symbols_read(&t->kallsyms, &t->kallsyms_bytes)) {
-		/* addresses of the kernel have no names; a message says so */
+		/* kernel addresses have no names; a message says so */
 		t->kallsyms = NULL;
 	}
 }
 
 /*
  * Creates the profile. May be called again, because a program that joins later may have the
- * requested fields. 0 or -ENOMEM.
+ * requested fields. Returns 0 or -ENOMEM.
  */
 static int make_profile(struct wm_top_count *c)
 {
@@ -106,7 +106,7 @@ static int make_profile(struct wm_top_count *c)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Binds to the first trace, or to one with more kinds of events. */
+/* Binds to the first trace, or to one with more event types. */
 static int top_count_bind(struct wm_top_count *c)
 {
 	struct wm_trace *before = c->traces[0];
@@ -209,7 +209,7 @@ static void top_count_add_losses(const struct wm_top_count *c, struct wm_result 
 		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
 }
 
-/* Reduces the weight of all events counted so far, by half per half-life. */
+/* Reduces the weight of all events counted so far, halving it every half-life. */
 static int decay(struct wm_top_count *c, double seconds)
 {
 	double keep = exp2(-seconds / c->v->half_life_s);
@@ -226,8 +226,8 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c)
 	int err;
 
 	/*
-	 * Weights are reduced only when the next result is made, because the calls of the last
-	 * result may be requested until then.
+	 * Weights are reduced only when the next result is created, because the last result's calls
+	 * may be requested until then.
 	 */
 	err = c->has_result ? decay(c, seconds) : 0;
 	if (c->has_result)
@@ -262,5 +262,5 @@ void wm_top_count_zero(struct wm_top_count *c, const char *keys)
 	c->shown_ns = c->taken_ns;
 	c->shown_events = c->pass.nr_events;
 	if (c->pass.in)
-		(void)make_profile(c); /* on failure it is tried again with the next batch */
+		(void)make_profile(c); /* on failure, retried with the next batch */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.c - see top.h: prints results as blocks of text or as JSON objects, one per
- * line, or draws them on the terminal, and handles its keys.
+ * show.c - see top.h: prints results as blocks of text or as JSON objects, one per line, or draws
+ * them on the terminal and handles its keys.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct wm_top_show {
 	struct wm_text above;
 	char message[WM_DIAG_SENTENCE];
 	const char *keys; /* an entry of keys_in_turn; NULL: the initial keys */
-	uint32_t nr_keys; /* number of changes of the keys */
+	uint32_t nr_keys; /* number of times the keys have changed */
 	double delay_s;
 	bool paused, help;
 };
@@ -81,7 +81,7 @@ static int write_json(const struct wm_top_show *s)
 
 /* --- terminal -------------------------------------------------------------------------- */
 
-/* Makes the line above the tables: "waymark top 12.0 s 4012 events/s 49012 events 0 lost". */
+/* Builds the line above the tables: "waymark top 12.0 s 4012 events/s 49012 events 0 lost". */
 static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 {
 	wm_top_count_figures(s->count, f);

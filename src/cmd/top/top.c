@@ -74,7 +74,7 @@ static void cmd_top_on_look(void *data)
 {
 	struct running *r = data;
 
-	(void)wm_recorder_look(r->recorder); /* on failure it is tried again at the next tick */
+	(void)wm_recorder_look(r->recorder); /* on failure, retried at the next tick */
 }
 
 static void on_refresh(void *data)
@@ -151,7 +151,10 @@ static int cmd_top_say_failure(int err, const struct wm_diag *diag, const char *
 	return command ? WM_EXIT_BEFORE_COMMAND : (int)wm_exit_of(err);
 }
 
-/* Shows the last result, except on a terminal, and restores the terminal. 0 or an exit status. */
+/*
+ * Shows the last result, except on a terminal, and restores the terminal. Returns 0 or an exit
+ * status.
+ */
 static int cmd_top_finish(struct running *r)
 {
 	struct wm_recorder_result result;
@@ -258,7 +261,7 @@ static int cmd_top_usage(const char *sentence)
 	return WM_EXIT_USAGE;
 }
 
-/* Without -e: samples the processors; without -p, -t and CMD: all processes. */
+/* Without -e: samples the CPUs; without -p, -t and CMD: all processes. */
 static int cmd_top_complete(struct wm_top_values *v, int nr_args)
 {
 	static const struct wm_option rate = {.letter = 'F',

@@ -3,7 +3,7 @@
  * top.h - declarations shared by the files of `waymark top`:
  *
  *   top.c     options -> values; runs the recording
- *   count.c   live events -> a profile, and its result at any moment
+ *   count.c   live events -> a profile, and its result at any time
  *   show.c    prints the result as text or JSON, or draws it on the terminal; handles keys
  */
 #ifndef WM_CMD_TOP_TOP_H
@@ -34,8 +34,8 @@ struct wm_top_count *wm_top_count_create(const struct wm_top_values *v, struct w
 void wm_top_count_destroy(struct wm_top_count *c); /* accepts NULL */
 
 /*
- * Handles a report of the recorder, and counts the events of its batch, if any. 0, or -errno with
- * `diag`.
+ * Handles a report from the recorder and counts the events in its batch, if any. Returns 0, or
+ * -errno with `diag`.
  */
 int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, struct wm_diag *diag);
 
@@ -45,10 +45,10 @@ int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, st
  */
 struct wm_result *wm_top_count_result(struct wm_top_count *c);
 
-/* Adds the calls below a row of the last result. 0 or -ENOMEM. */
+/* Adds the calls below a row of the last result. Returns 0 or -ENOMEM. */
 int wm_top_count_expand(struct wm_top_count *c, struct wm_result_row *row);
 
-/* Resets all counts. `keys` are new keys; NULL: keep the keys. */
+/* Resets all counts. `keys` are the new keys; NULL: keep the current ones. */
 void wm_top_count_zero(struct wm_top_count *c, const char *keys);
 
 struct wm_top_figures {
@@ -76,7 +76,7 @@ int wm_top_show_create(const struct wm_top_values *v, struct wm_top_count *c, st
 		       const struct wm_top_does *does, struct wm_top_show **ret);
 void wm_top_show_destroy(struct wm_top_show *s); /* accepts NULL; restores the terminal */
 
-/* Shows a new result, unless paused. 0, or -errno of standard output. */
+/* Shows a new result, unless paused. Returns 0, or -errno from writing to standard output. */
 int wm_top_show_refresh(struct wm_top_show *s);
 
 /* Shows a message on the terminal, or on standard error. */
