@@ -2,8 +2,8 @@
 /*
  * demangle.c - see demangle.h. A short name can demangle to a string of exponential length.
  * libiberty passes the text to demangle_take() in pieces; when it becomes too long, demangle_take()
- * leaves libiberty by longjmp(). That is safe, because libiberty keeps all its data on the stack in
- * this mode.
+ * leaves libiberty with longjmp(). That is safe, because libiberty keeps all its data on the stack
+ * in this mode.
  */
 #include "elf/demangle.h"
 
@@ -38,7 +38,7 @@ bool wm_demangle_may(const char *name)
 }
 
 /*
- * Demangles the two manglings of Rust: its own, and the older one, which looks like C++ and ends in
+ * Handles Rust's two mangling schemes: its own, and the older one, which looks like C++ and ends in
  * a hash.
  */
 static bool demangle_take_name(const char *name, struct taking *t)

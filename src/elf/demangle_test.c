@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests names of C++ and Rust in perf's form, and a name whose demangled text would fill the
- * memory.
+ * Tests C++ and Rust names in perf's form, and a name whose demangled form would fill the memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

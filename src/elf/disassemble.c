@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble.c - see disassemble.h. Capstone disassembles all code but that of
- * x86. It is loaded when it is first needed: it supports many machines with
- * tables of 80,000 pointers that the loader relocates; linking it would delay
- * the start of every command by a millisecond.
+ * disassemble.c - see disassemble.h. Capstone disassembles everything except x86 code. It is loaded
+ * when first needed: it supports many machines, with tables of 80,000 pointers that the loader must
+ * relocate, so linking it would delay the start of every command by a millisecond.
  */
 #include <capstone/capstone.h>
 #include <dlfcn.h>
@@ -30,8 +29,8 @@ struct capstone {
 };
 
 /*
- * Loads the library, which stays loaded, so that a second call costs nothing. Returns false when it
- * is not installed.
+ * Loads the library, which stays loaded, so further calls cost nothing. Returns false if it is not
+ * installed.
  */
 static bool disassemble_load(struct capstone *cs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble.h - disassembles machine code, of x86 by Zydis and of others by Capstone, in the
- * notation of objdump. Bytes that are not an instruction are shown one at a time, so that nothing
- * is skipped.
+ * disassemble.h - disassembles machine code, x86 with Zydis and other machines with Capstone, in
+ * objdump's notation. Bytes that are not an instruction are shown one at a time, so that nothing is
+ * skipped.
  */
 #ifndef WM_ELF_DISASSEMBLE_H
 #define WM_ELF_DISASSEMBLE_H
@@ -21,8 +21,8 @@ struct wm_disassembled {
 
 /*
  * Calls fn for each instruction, in ascending order; fn returns 0, or -errno to end the walk.
- * `machine` is EM_*. Returns 0; -ENOTSUP for other machines; -ELIBACC when Capstone's library is
- * needed and not installed; -ENOMEM; or fn's error.
+ * `machine` is EM_*. Returns 0; -ENOTSUP for other machines; -ELIBACC when the Capstone library is
+ * needed but not installed; -ENOMEM; or fn's error.
  */
 int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
 		   int (*fn)(const struct wm_disassembled *i, void *data), void *data);

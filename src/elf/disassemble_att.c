@@ -28,7 +28,7 @@ static bool is_one_of(const char *const *table, size_t nr, const char *name)
 	return false;
 }
 
-/* The name after j, set or cmov with another spelling of the condition; NULL: it is the same. */
+/* The name after j, set or cmov with another spelling of the condition; NULL: same spelling. */
 static const char *condition_of(const char *name, size_t *ret_head)
 {
 	static const struct pair table[] = {{"z", "e"},   {"nz", "ne"}, {"nb", "ae"},
@@ -53,7 +53,7 @@ static char float_letter_of(uint16_t bits)
 	return bits == 32 ? 's' : bits == 64 ? 'l' : 't';
 }
 
-/* Returns the operand in memory, whose size no register gives; NULL: there is none. */
+/* Returns the memory operand, if no register implies its size; NULL: there is none. */
 static const ZydisDecodedOperand *sizeless(const ZydisDecodedInstruction *i,
 					   const ZydisDecodedOperand *operands, bool counts_by_cl)
 {

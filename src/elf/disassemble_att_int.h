@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disassemble_att_int.h - names of x86 instructions in the notation of objdump. */
+/* disassemble_att_int.h - names of x86 instructions in objdump's notation. */
 #ifndef WM_ELF_DISASSEMBLE_ATT_INT_H
 #define WM_ELF_DISASSEMBLE_ATT_INT_H
 
@@ -8,7 +8,7 @@
 
 /*
  * Writes the name, without prefixes: Zydis spells conditions and conversions differently, and has
- * its own rules for the letter that gives the size of an operand in memory.
+ * its own rules for the letter that gives a memory operand's size.
  */
 void wm_disassemble_att_name(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operands,
 			     char *ret, size_t bytes);

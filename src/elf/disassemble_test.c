@@ -15,7 +15,7 @@
 #include "elf/disassemble.h"
 #include "elf/elf_file.h"
 
-#define BLOCK_MAX (1u << 20) /* most instructions between two symbols */
+#define BLOCK_MAX (1u << 20) /* maximum instructions between two symbols */
 
 /* The addresses of instructions that objdump lists for one symbol. */
 struct block {
@@ -70,7 +70,9 @@ static uint32_t check_all(struct wm_elf *e, FILE *objdump)
 		if (is_instruction(line, &address) && b.nr < BLOCK_MAX) {
 			b.addresses[b.nr++] = address;
 		} else if (strstr(line, ">:\n") || line[0] == 'D') {
-			/* The last instruction before a symbol may extend to it, so its end is it.
+			/*
+			 * The last instruction before a symbol may extend to it, so the symbol is
+			 * its end.
 			 */
 			if (b.nr && strstr(line, ">:\n") && ++nr_blocks)
 				check_block(e, &b, strtoull(line, NULL, 16));
@@ -113,7 +115,7 @@ static int keep(const struct wm_disassembled *i, void *data)
 	return 0;
 }
 
-/* One instruction each; names and operands are divided after prefixes. */
+/* One instruction each; names and operands are split after prefixes. */
 static void test_texts(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * disassemble_x86.c - disassembles x86 code with Zydis, which knows the newest instructions, such
- * as the AVX-512 ones in libc's string functions.
+ * as AVX-512 in libc's string functions.
  */
 #include <Zydis/Zydis.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ struct texts {
 	char name[NAME_BYTES], operands[TEXT_BYTES];
 };
 
-/* Divides the text of an instruction, and spells it as objdump does. */
+/* Splits an instruction's text and spells it as objdump does. */
 static void x86_texts(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operands,
 		      const char *text, struct texts *ret)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_call.c - where arguments are at the first instruction of a function, by
- * the calling convention (x86-64 and i386 System V; on aarch64 integers in
- * registers only). At that instruction the convention is more reliable than the
- * debug information: without optimization compilers describe where an argument
- * will be once the function has stored it. See elf_vars.h.
+ * dwarf_call.c - where arguments are at a function's first instruction, according to the calling
+ * convention (x86-64 and i386 System V; on aarch64, only integers in registers). At that
+ * instruction, the convention is more reliable than the debug information: without optimization,
+ * compilers describe where an argument will be once the function has stored it. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -27,8 +26,8 @@ static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define NR_VECTORS   8u
 
 /*
- * Number of hidden arguments: a structure that does not fit registers is returned at an address
- * that the caller passes as first argument. Returns false when it is not known.
+ * Number of hidden arguments: a structure that does not fit in registers is returned at an address
+ * that the caller passes as the first argument. Returns false when it is not known.
  */
 static bool hidden_arguments(Dwarf_Die *function, enum wm_dwarf_convention convention,
 			     unsigned *ret)
@@ -42,13 +41,14 @@ static bool hidden_arguments(Dwarf_Die *function, enum wm_dwarf_convention conve
 	p = wm_dwarf_passing_of(convention, function);
 	if (wm_dwarf_has_members(&type))
 		*ret = p.by_reference || p.in_memory ? HIDDEN_IS_ARGUMENT : 0;
-	/* A structure of a long double is returned in a register of its own kind. */
+	/* A structure that holds a long double is returned in a different kind of register. */
 	return p.known && !(*ret && !p.by_reference && p.bytes <= 16 && p.align == 16);
 }
 
 /*
  * Whether the function still has the parameters that the source declares: an optimizing compiler
- * may remove or change parameters of functions that only it calls, and then some have no location.
+ * may remove or change the parameters of functions whose callers it all knows, and then some have
+ * no location.
  */
 static bool has_all_parameters(Dwarf_Die *function)
 {
@@ -74,7 +74,7 @@ static bool has_all_parameters(Dwarf_Die *function)
 	return nr == nr_declared;
 }
 
-/* What earlier parameters have taken. */
+/* What earlier parameters have used up. */
 struct taken {
 	unsigned integers, vectors;
 	uint64_t stack;
@@ -136,7 +136,7 @@ static bool returns_structure(Dwarf_Die *function)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* Number of bytes that the parameter takes on the stack; 0: not known. */
+/* Number of bytes that the parameter occupies on the stack; 0: not known. */
 static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 {
 	Dwarf_Word bytes = 4;
@@ -206,11 +206,13 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
 		p = wm_dwarf_passing_of(convention, &child);
-		/* Compilers do not agree on the alignment of an __int128 that no registers are left
-		 * for. */
+		/*
+		 * Compilers disagree on the alignment of an __int128 for which no registers are
+		 * left.
+		 */
 		if (!p.known || (!call_fits(&p, &taken) && p.align == 16 && p.nr_integer))
 			return -EOPNOTSUPP;
-		/* Rust may pass one of a pair in a register and the other in memory. */
+		/* Rust may pass one half of a pair in a register and the other in memory. */
 		if (convention == WM_DWARF_CALLS_RUST && !call_fits(&p, &taken) &&
 		    p.nr_integer + p.nr_vector > 1)
 			return -EOPNOTSUPP;

@@ -26,7 +26,7 @@ static bool copy_entry(Dwarf_Die *copy, uint64_t *ret)
 	*ret = low;
 	if (!dwarf_attr(copy, DW_AT_entry_pc, &attribute) || dwarf_formaddr(&attribute, ret) == 0)
 		return true;
-	/* Since DWARF 5 it may be an offset from the base of the copy. */
+	/* Since DWARF 5, it may be an offset from the base of the copy. */
 	if (dwarf_formudata(&attribute, &offset) == 0 &&
 	    dwarf_haspc(copy, (dwarf_hasattr(copy, DW_AT_low_pc) ? low : base) + offset) == 1)
 		*ret = (dwarf_hasattr(copy, DW_AT_low_pc) ? low : base) + offset;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_file.c - see dwarf_file_int.h. gcc writes an index of addresses
- * (.debug_aranges), clang does not: without it the compile units are searched in turn, beginning
- * with the unit of the last lookup.
+ * (.debug_aranges), clang does not: without it, the compile units are searched one by one,
+ * beginning with the one found last.
  */
 #include "elf/dwarf_file_int.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.c - the lines of a function or of a source file that have code. A function's lines
- * are those of its own code and of its inlined copies, in the file that declares it. See
- * elf_vars.h.
+ * dwarf_lines.c - the lines of a function or source file that contain code. A function's lines are
+ * those of its own code and of its inlined copies, in the file that declares it. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -13,9 +12,8 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define LINES_MAX                                                                                  \
-	(1u << 22) /* limit for the lines of one listing, each counted as often as met             \
-		    */
+/* Maximum lines per listing, each counted every time it occurs. */
+#define LINES_MAX (1u << 22)
 #define DEPTH_MAX 256u
 
 struct lister {
@@ -52,7 +50,7 @@ static int lines_ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Passes the collected lines to the caller, and begins anew. */
+/* Passes the collected lines to the caller and starts over. */
 static int lines_give(struct lister *l, const char *file, uint32_t first)
 {
 	struct wm_elf_source source = {.file = file, .first = first, .lines = l->lines};
@@ -72,7 +70,7 @@ static int lines_give(struct lister *l, const char *file, uint32_t first)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-/* The DIE that declares a function: of an inlined copy, the abstract one. */
+/* The DIE that declares a function: for an inlined copy, the abstract one. */
 static Dwarf_Off lines_origin(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -99,8 +97,8 @@ static bool is_called_on(Dwarf_Die *scope, uint32_t line)
 }
 
 /*
- * Whether a row belongs to the function that is listed, or to a copy of it: to the innermost one at
- * its address. The line of a call, whose code may be within the copy, belongs to the caller.
+ * Whether the innermost function at a row's address is the listed one or a copy of it. The line of
+ * a call, whose code may be inside the copy, belongs to the caller.
  */
 static bool is_listed(struct lister *l, uint64_t address, uint32_t line)
 {
@@ -151,7 +149,10 @@ static int lines_on_copy(Dwarf_Die *copy, void *data)
 	return l->err ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-/* Finds the file that declares a function. dwarf_decl_file() knows no file 0, which clang uses. */
+/*
+ * Finds the file that declares a function. dwarf_decl_file() does not support file 0, which clang
+ * uses.
+ */
 static const char *lines_declared_in(Dwarf_Die *function, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
@@ -174,7 +175,7 @@ static int lines_on_function(Dwarf_Die *function, void *data)
 
 	if (known)
 		wm_nearest_offer(&l->near, known);
-	/* The copies are found from the abstract function; code of its own refers to it, too. */
+	/* Copies are found from the abstract function; the out-of-line code refers to it, too. */
 	if (!wm_dwarf_is_named(function, l->name) || dwarf_decl_line(function, &first) != 0)
 		return DWARF_CB_OK;
 	l->function = function;
@@ -191,8 +192,10 @@ static int lines_on_function(Dwarf_Die *function, void *data)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Collects the lines of a file in one unit; sets `path` to the first that matches, and takes no
- * other. */
+/*
+ * Collects a file's lines in one unit; sets `path` to the first file that matches, and ignores
+ * others.
+ */
 static int lines_of_file(struct lister *l, Dwarf_Die *unit, char **path)
 {
 	Dwarf_Lines *rows;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_passing.c - how values of a type are passed to a function: in general or vector registers,
- * or in memory. The System V ABI of x86-64 for C and similar languages; the little that is certain
- * of Rust's, which is not specified. See elf_vars.h.
+ * or in memory. The x86-64 System V ABI for C and similar languages; and what little is certain
+ * about Rust's, which is unspecified. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -10,26 +10,25 @@
 #include "elf/dwarf_passing_int.h"
 #include "elf/elf_vars_int.h"
 
-#define PIECES_MAX   2u /* pieces of 8 bytes of a value passed in registers */
+#define PIECES_MAX   2u /* 8-byte pieces of a value passed in registers */
 #define NESTING_MAX  16u
 #define ELEMENTS_MAX 64u
 #if defined(__x86_64__)
 #define KNOWS_PIECES true
 #else
-#define KNOWS_PIECES                                                                               \
-	false /* other rules than below: only single numbers and pointers are known                \
-	       */
+/* Other rules than those below: only single numbers and pointers are known. */
+#define KNOWS_PIECES false
 #endif
 
 /*
- * The classes of the pieces of 8 bytes of a value (System V ABI, 3.2.3). A value larger than the
- * pieces is in memory, as is one with a member that is not aligned, or with a long double.
+ * The classes of a value's 8-byte pieces (System V ABI, 3.2.3). A value larger than the pieces is
+ * in memory, as is one with an unaligned member or a long double.
  */
 struct classes {
 	bool integer[PIECES_MAX], vector[PIECES_MAX];
 	bool misaligned, x87, unknown;
 	unsigned align;
-	unsigned nr_elements; /* limit for the work on arrays of arrays */
+	unsigned nr_elements; /* limits the work on arrays of arrays */
 };
 
 static uint64_t call_number(Dwarf_Die *die, unsigned name)
@@ -70,7 +69,7 @@ static void classify_number(Dwarf_Die *type, uint64_t at, struct classes *c)
 	case DW_ATE_float:
 	case DW_ATE_decimal_float:
 		c->x87 |= bytes == 16 && name && strstr(name, "long double");
-		/* Other numbers of 16 bytes take one vector register. */
+		/* Other 16-byte numbers take one vector register. */
 		mark(c, c->vector, at, bytes == 16 ? 8 : (uint64_t)bytes, align);
 		break;
 	case DW_ATE_imaginary_float:
@@ -91,7 +90,7 @@ static void classify_array(Dwarf_Die *type, uint64_t at, struct classes *c, unsi
 	    dwarf_aggregate_size(&element, &each) != 0 || !each) {
 		c->unknown = true;
 	} else if (dwarf_hasattr(type, DW_AT_GNU_vector)) {
-		/* Longer ones depend on the instructions that the compiler may use. */
+		/* Passing longer ones depends on the instructions that the compiler may use. */
 		c->unknown |= bytes > 16;
 		mark(c, c->vector, at, 8, bytes == 16 ? 16 : 8);
 	} else {
@@ -102,7 +101,7 @@ static void classify_array(Dwarf_Die *type, uint64_t at, struct classes *c, unsi
 	}
 }
 
-/* The first byte of a member, and the number of bytes with its bits when it is a bit field. */
+/* The first byte of a member and, for a bit field, the number of bytes that hold its bits. */
 static uint64_t call_member(Dwarf_Die *member, Dwarf_Die *type, uint64_t *ret_bits_bytes)
 {
 	uint64_t at = call_number(member, DW_AT_data_member_location);
@@ -146,7 +145,7 @@ static void classify_members(Dwarf_Die *type, uint64_t at, struct classes *c, un
 	} while (dwarf_siblingof(&member, &member) == 0);
 }
 
-/* Merges the classes of a value at an offset of the whole into `c`. */
+/* Merges the classes of a value at an offset within the whole into `c`. */
 static void classify(Dwarf_Die *type, uint64_t at, struct classes *c, unsigned depth)
 {
 	Dwarf_Die bare = *type;
@@ -220,8 +219,8 @@ static bool is_rust_scalar(Dwarf_Die *type, struct wm_dwarf_passing *p)
 }
 
 /*
- * How other structures are passed is not specified; a pair is, for example, a slice: an address and
- * a length.
+ * How other structures are passed is unspecified; a pair is, for example, a slice: an address and a
+ * length.
  */
 static struct wm_dwarf_passing passing_of_rust(Dwarf_Die *type)
 {

@@ -10,7 +10,7 @@
 /* How a value of a given type is passed. */
 struct wm_dwarf_passing {
 	unsigned nr_integer, nr_vector; /* number of pieces in general and vector registers */
-	uint64_t bytes;                 /* its size, in units of 8 bytes, when it is in memory */
+	uint64_t bytes;                 /* its size when in memory, rounded up to a multiple of 8 */
 	unsigned align;                 /* its alignment there: 8 or 16 */
 	bool in_memory;                 /* it is always passed in memory */
 	bool by_reference;              /* the caller passes its address */
@@ -23,14 +23,13 @@ enum wm_dwarf_convention {
 	WM_DWARF_CALLS_RUST,
 };
 
-/* The rules by which a function takes its arguments, by its language. */
+/* The rules by which a function receives its arguments, according to its language. */
 enum wm_dwarf_convention wm_dwarf_convention_of(Dwarf_Die *function);
 
-/* How a parameter, or what a function returns, is passed; `known` is false when it is not certain.
- */
+/* How a parameter or a return value is passed; `known` is false when this is not certain. */
 struct wm_dwarf_passing wm_dwarf_passing_of(enum wm_dwarf_convention convention, Dwarf_Die *value);
 
-/* Whether the caller passes the address of values of a type, as of C++ types with constructors. */
+/* Whether values of a type are passed by address, as for C++ types with constructors. */
 bool wm_dwarf_by_reference(Dwarf_Die *type);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_place.c - the location of a variable according to DWARF: a register,
- * memory at an offset from a register or from the frame, an address, a
- * constant. A probe cannot read expressions that compute more than that. See
- * elf_vars.h.
+ * dwarf_place.c - the location of a variable according to DWARF: a register, memory at an offset
+ * from a register or the frame, an address, a constant. A probe cannot read more complex
+ * expressions. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -64,7 +63,7 @@ static const char not_stored[] =
 
 /*
  * The address where the function's body begins: its frame is set up and its parameters are stored.
- * clang marks that row of the line table; of gcc's it is the second.
+ * clang marks that row of the line table; in gcc's it is the second.
  */
 static uint64_t place_body_of(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t entry)
 {
@@ -91,7 +90,7 @@ static uint64_t place_body_of(struct wm_elf_vars *v, Dwarf_Die *function, uint64
 	return marked != UINT64_MAX ? marked : second != UINT64_MAX ? second : entry;
 }
 
-/* Whether the frame is at an address where it is in the function's body. */
+/* Whether the frame at an address is where it is in the function's body. */
 static bool is_same_frame(struct wm_elf_vars *v, uint64_t body, uint64_t address)
 {
 	uint64_t one = 0, other = 0;
@@ -104,7 +103,7 @@ static bool is_same_frame(struct wm_elf_vars *v, uint64_t body, uint64_t address
 
 /*
  * Finds the base to which DW_OP_fbreg adds its offset. `ret_is_cfa`: it is the frame's address,
- * above which is what the caller has stored; the unwind tables know it at every address.
+ * above which is what the caller has stored; the unwind tables give it for every address.
  */
 static bool frame_base(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t address,
 		       uint64_t *ret_register, int64_t *ret_offset, bool *ret_is_cfa)
@@ -145,8 +144,8 @@ static bool dwarf_place_constant(const Dwarf_Op *op, uint64_t *ret)
 }
 
 /*
- * Whether an offset from a register that is the frame's base in the body is above the frame, where
- * the caller has stored it: finds that place at any address.
+ * Whether an offset from the body's frame base register points above the frame, to what the caller
+ * has stored; if so, finds that place at any address.
  */
 static bool is_above_frame(struct wm_elf_vars *v, uint64_t body, uint64_t address, uint64_t number,
 			   int64_t offset, struct wm_elf_value *ret)
@@ -161,8 +160,9 @@ static bool is_above_frame(struct wm_elf_vars *v, uint64_t body, uint64_t addres
 }
 
 /*
- * Finds memory at an offset from the frame's base. When the location is the same for all of the
- * function (`always`), it may not hold at its beginning and end, where the frame is being set up.
+ * Finds memory at an offset from the frame's base. When the location is the same for the whole
+ * function (`always`), it may not hold at the beginning and end, where the frame is set up and torn
+ * down.
  */
 static int by_frame(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t address, int64_t at,
 		    bool always, struct wm_elf_value *ret, const char **why)
@@ -196,7 +196,7 @@ static bool has_pieces(const Dwarf_Op *ops, size_t nr)
 	return false;
 }
 
-/* Whether a location is one expression, for all addresses, and not a list by address. */
+/* Whether a location is one expression for all addresses, not a list by address. */
 static bool is_always(Dwarf_Attribute *location)
 {
 	switch (dwarf_whatform(location)) {
@@ -240,8 +240,8 @@ static int by_expression(struct wm_elf_vars *v, Dwarf_Attribute *location, const
 		return 0;
 	}
 	/*
-	 * A pointer variable that was optimized out, except for its target: the register still has
-	 * the value.
+	 * A pointer variable that was optimized out, except for its target: the register still
+	 * holds the value.
 	 */
 	if (nr == 2 && ops[1].atom == DW_OP_stack_value && based(&ops[0], &number, &offset) &&
 	    !offset) {
@@ -265,8 +265,8 @@ static int by_expression(struct wm_elf_vars *v, Dwarf_Attribute *location, const
 }
 
 /*
- * gcc has locations of empty ranges, which are valid before the instruction at their address, where
- * a probe is, and no longer after it.
+ * gcc emits locations with empty ranges, which are valid just before the instruction at their
+ * address, where a probe is, and no longer after it.
  */
 static bool location_before(Dwarf_Attribute *location, uint64_t address, Dwarf_Op **ret_ops,
 			    size_t *ret_nr)

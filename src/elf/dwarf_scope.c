@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_scope.c - the function at an address, and what a name means there: the scopes around the
- * address in the order in which they are searched. See elf_vars.h.
+ * address, in search order. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define NESTING_MAX 64u /* limit for blocks and inlined calls in each other */
+#define NESTING_MAX 64u /* maximum nesting of blocks and inlined calls */
 
 struct function_search {
 	uint64_t address;
@@ -56,9 +56,9 @@ static bool scope_inner(Dwarf_Die *of, uint64_t address, Dwarf_Die *ret)
 }
 
 /*
- * dwarf_getscopes() does not do: it finds nothing in namespaces, and at the first inlined call it
- * goes on with what surrounds the inlined function's definition, without the function that has the
- * code.
+ * dwarf_getscopes() is not enough: it finds nothing in namespaces, and at the first inlined call it
+ * continues with what surrounds the inlined function's definition, omitting the function that
+ * contains the code.
  */
 int wm_dwarf_nesting(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes, int *ret_function)
 {
@@ -149,8 +149,8 @@ bool wm_dwarf_is_named(Dwarf_Die *function, const char *name)
 }
 
 /*
- * The function, or the inlined copy of one, in which a name is looked up first: its index among
- * nested scopes.
+ * The function or inlined copy in which a name is looked up first: its index among the nested
+ * scopes.
  */
 static int scope_first(const struct wm_elf_where *where, Dwarf_Die *nested, int function)
 {
@@ -178,7 +178,7 @@ bool wm_dwarf_copy_at(struct wm_elf_vars *v, const struct wm_elf_where *where, D
 	return at != function;
 }
 
-/* Appends a function or copy and the blocks in it around the address. */
+/* Appends a function or copy and its blocks around the address. */
 static int scope_append(Dwarf_Die *nested, int function, Dwarf_Die *to)
 {
 	int begin = function, nr = 0;
@@ -191,8 +191,8 @@ static int scope_append(Dwarf_Die *nested, int function, Dwarf_Die *to)
 }
 
 /*
- * Lists the scopes in the order in which they are searched: those of the function that the user
- * named or, by line, of the innermost; of the innermost; what surrounds functions. Sets
+ * Lists the scopes in search order: those of the function that the user named or, for a line, of
+ * the innermost function; those of the innermost function; those that surround functions. Sets
  * `ret_scopes` to memory to free(). Returns their number, or 0.
  */
 static int scope_order(struct wm_elf_vars *v, const struct wm_elf_where *where,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_source.c - the addresses of a source line. A compiler may emit the code of a line in
- * several places. For each function that contains some of it, the lowest address at which a
- * statement begins is used; each inlined copy counts as a function. See elf_vars.h.
+ * dwarf_source.c - the addresses of a source line. A compiler may emit a line's code in several
+ * places. For each function that contains some of it, the lowest address at which a statement
+ * begins is used; each inlined copy counts as a function. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 struct found {
 	uint64_t address;
-	Dwarf_Off function; /* offset of the DIE of the function */
+	Dwarf_Off function; /* offset of the function's DIE */
 };
 
 struct search {
 	struct wm_elf_vars *vars;
 	const char *file;
-	uint32_t line, next; /* next: the nearest later line that has code; 0: there is none */
+	uint32_t line, next; /* next: the closest later line that has code; 0: there is none */
 	bool has_file;
 	struct found *found;
 	size_t nr;

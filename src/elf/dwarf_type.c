@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "elf/elf_vars_int.h"
 
-#define DEPTH_MAX 32u /* limit for types of types; broken debug information has cycles */
+#define DEPTH_MAX 32u /* maximum nesting of types; broken debug information has cycles */
 
-/* Finds the type that a DIE has, without stripping anything from it. */
+/* Finds a DIE's type without stripping anything from it. */
 static bool type_next(Dwarf_Die *of, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attribute;
@@ -17,7 +17,7 @@ static bool type_next(Dwarf_Die *of, Dwarf_Die *ret)
 	       dwarf_formref_die(&attribute, ret);
 }
 
-/* The word that C requires before the name of a type; other languages write none. */
+/* The keyword that C requires before a type name; other languages have none. */
 static const char *type_keyword(Dwarf_Die *type)
 {
 	Dwarf_Die unit;
@@ -97,7 +97,7 @@ static bool type_is_reference(int tag)
 
 static void type_write(Dwarf_Die *type, unsigned depth, struct wm_text *to);
 
-/* Writes the type that `type` points to, qualifies or has elements of. */
+/* Writes the type that `type` points to or qualifies, or its element type. */
 static void type_write_inner(Dwarf_Die *type, unsigned depth, struct wm_text *to)
 {
 	Dwarf_Die inner;
@@ -108,7 +108,7 @@ static void type_write_inner(Dwarf_Die *type, unsigned depth, struct wm_text *to
 		wm_text_str(to, "void");
 }
 
-/* "struct item *", "const char **"; a pointer to a function has its mark within "int (*)()". */
+/* "struct item *", "const char **"; for a function pointer, the mark goes inside: "int (*)()". */
 static void type_write_pointer(Dwarf_Die *type, const char *mark, unsigned depth,
 			       struct wm_text *to)
 {

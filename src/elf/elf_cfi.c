@@ -14,9 +14,9 @@
 #include "base/table.h"
 #include "elf/elf_cfi_int.h"
 
-#define ROWS_MAX   (1u << 20) /* limit for the number of different rows of a file */
+#define ROWS_MAX   (1u << 20) /* maximum number of different rows per file */
 #define PLACES_MAX (1u << 21) /* addresses cached */
-#define OPS_MAX    (1u << 20) /* limit for the operations of all expressions */
+#define OPS_MAX    (1u << 20) /* maximum number of operations in all expressions */
 #define NO_ROW     UINT32_MAX
 
 /* The row for an address; NO_ROW when the table has none. */
@@ -34,7 +34,7 @@ struct wm_elf_cfi {
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
-	struct wm_table row_table; /* a hash table of the rows, by their contents */
+	struct wm_table row_table; /* hash table of the rows, by their contents */
 	struct place *places;
 	uint32_t room_places;
 	struct wm_table place_table; /* by address */
@@ -99,8 +99,8 @@ static bool cfi_try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_d
 	else
 		c->table = c->elf ? dwarf_getcfi_elf(c->elf) : NULL;
 	/*
-	 * The file is mapped or was read completely. Closing it saves descriptors when many modules
-	 * are open.
+	 * The file is mapped or has been read completely. Closing it saves descriptors when many
+	 * modules are open.
 	 */
 	if (c->table && elf_cntl(c->elf, ELF_C_FDREAD) == 0) {
 		(void)close(c->fd);
@@ -163,7 +163,7 @@ uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c)
 
 /* ---- a row from libdw ------------------------------------------------------------ */
 
-/* Copies the operations, because libdw's exist only as long as the frame or the table. */
+/* Copies the operations, because libdw's are valid only as long as the frame or the table. */
 static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
 	if (nr > WM_CFI_OPS_MAX || c->nr_ops + nr > OPS_MAX)
@@ -308,7 +308,7 @@ static uint32_t cfi_find_row(struct wm_elf_cfi *c, uint64_t address)
 	Dwarf_Frame *frame;
 	uint32_t found = NO_ROW;
 
-	/* Zeroed with its padding, because rows are compared as bytes. */
+	/* Zeroed including padding, because rows are compared as bytes. */
 	memset(&row, 0, sizeof(row));
 	if (dwarf_cfi_addrframe(c->table, address, &frame) != 0)
 		return NO_ROW;
@@ -320,7 +320,7 @@ static uint32_t cfi_find_row(struct wm_elf_cfi *c, uint64_t address)
 
 /* ---- each address is looked up once ----------------------------------------------------- */
 
-/* At its maximum size, the cache is emptied. Out of memory, the address is not kept. */
+/* At its maximum size, the cache is emptied. When out of memory, the address is not cached. */
 static void keep_place(struct wm_elf_cfi *c, struct place place)
 {
 	uint32_t nr;

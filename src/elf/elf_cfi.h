@@ -26,7 +26,7 @@
 #define WM_REG_AARCH64_LR 30u
 #define WM_REG_AARCH64_SP 31u
 #define WM_REG_AARCH64_PC 32u
-#define WM_CFI_OPS_MAX    128u /* limit for the operations of one expression */
+#define WM_CFI_OPS_MAX    128u /* maximum operations in one expression */
 
 struct wm_registers {
 	uint64_t value[WM_REGS_MAX];
@@ -34,13 +34,13 @@ struct wm_registers {
 };
 
 /*
- * Reads a word from the memory of the stopped program: four bytes for i386, else eight. Returns
- * false when it is not known.
+ * Reads a word from the stopped program's memory: four bytes for i386, else eight. Returns false
+ * when it is not known.
  */
 typedef bool wm_cfi_memory(void *data, uint64_t address, uint64_t *ret);
 
 enum wm_cfi_step {
-	WM_CFI_STEPPED,   /* success: the registers are now those of the caller */
+	WM_CFI_STEPPED,   /* success: the registers are now the caller's */
 	WM_CFI_OUTERMOST, /* there is no caller, according to the table */
 	WM_CFI_NO_TABLE,  /* no table covers this address */
 	WM_CFI_NO_MEMORY, /* the step needs memory that was not recorded */
@@ -50,8 +50,8 @@ enum wm_cfi_step {
 struct wm_elf_cfi;
 
 /*
- * Opens the table of the image or, if it has none, that of `debug` (may be NULL). Returns 0,
- * -ENODATA (no table) or -ENOMEM.
+ * Opens the image's table or, if it has none, that of `debug` (may be NULL). Returns 0, -ENODATA
+ * (no table) or -ENOMEM.
  */
 int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug,
 		    struct wm_elf_cfi **ret);
@@ -61,10 +61,9 @@ void wm_elf_cfi_close(struct wm_elf_cfi *c); /* accepts NULL */
 uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c);
 
 /*
- * Steps from a function to its caller. `address` is that of an instruction in
- * the function (for a caller: an address just below the return address).
- * *ret_exact is set when the new pc is the next instruction to run, as after a signal; else it
- * follows a call.
+ * Steps from a function to its caller. `address` is the address of an instruction in the function
+ * (for a caller: just below the return address). *ret_exact is set when the new pc is the next
+ * instruction to run, as after a signal; otherwise, the pc follows a call.
  */
 enum wm_cfi_step wm_elf_cfi_step(struct wm_elf_cfi *c, uint64_t address, struct wm_registers *regs,
 				 wm_cfi_memory *memory, void *data, bool *ret_exact);

@@ -38,10 +38,10 @@ struct wm_cfi_row {
 struct wm_cfi_machine {
 	uint16_t elf; /* EM_... */
 	uint8_t sp, pc;
-	bool is_narrow;       /* registers and words have 32 bits */
+	bool is_narrow;       /* registers and words are 32 bits wide */
 	uint8_t nr_saved;     /* registers that a function preserves for its caller */
-	uint8_t nr_all;       /* number of all registers; they are numbered from 0 */
-	const uint8_t *saved; /* an array of nr_saved registers */
+	uint8_t nr_all;       /* total number of registers, which are numbered from 0 */
+	const uint8_t *saved; /* array of nr_saved registers */
 };
 
 enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,

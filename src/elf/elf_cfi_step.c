@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_cfi_step.c - applies a row of an unwind table. Few rows have expressions: the rows of the
+ * elf_cfi_step.c - applies a row of an unwind table. Few rows have expressions: those of the
  * procedure linkage table, of signal frames, and of functions that realign the stack.
  */
 #include <dwarf.h>
@@ -16,7 +16,7 @@ struct computing {
 	void *data;
 	uint64_t cfa;
 	bool has_cfa;
-	bool is_narrow; /* numbers have 32 bits, zero-extended */
+	bool is_narrow; /* numbers are 32 bits wide, zero-extended */
 	uint64_t stack[STACK_MAX];
 	unsigned nr;
 	enum wm_cfi_step failed; /* WM_CFI_STEPPED: no failure */
@@ -213,7 +213,7 @@ static uint64_t cfi_step_value_of(struct computing *x, const Dwarf_Op *ops,
 	}
 }
 
-/* Computes all values before the first is set: rules refer to the registers of the callee. */
+/* Computes all values before setting the first, because rules refer to the callee's registers. */
 static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const Dwarf_Op *ops,
 			uint64_t values[WM_REGS_MAX], uint64_t *ret_lost)
 {
@@ -230,7 +230,7 @@ static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const
 		if (x->failed == WM_CFI_STEPPED)
 			continue;
 		/*
-		 * A failure for any register but pc matters only to a later step that needs
+		 * A failure for any register other than pc matters only to a later step that needs
 		 * that register.
 		 */
 		if (rule->reg == row->pc)

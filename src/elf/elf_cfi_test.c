@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps from each instruction of functions of all machines to their callers, over a stack that
+ * Steps from each instruction of functions for all machines to their callers, with a stack that
  * matches the tables.
  */
 #include <setjmp.h>
@@ -62,7 +62,7 @@ struct machine {
 	const char *compiler;
 	uint16_t elf;
 	unsigned sp, pc, word;
-	unsigned link; /* the register with the return address; 99: it is on the stack */
+	unsigned link; /* register with the return address; 99: it is on the stack */
 };
 
 static const struct machine x86 = {"x86_64-linux-gnu-gcc", EM_X86_64, WM_REG_X86_RSP,
@@ -161,7 +161,7 @@ static void check(const struct machine *m, struct seen *seen)
 	walk(c, wm_elf_symbol_named(&all, "keeps"), m, seen);
 	assert_true(seen->nr_steps > 20);
 	assert_true(seen->saved_pc);
-	/* A step without any known register. */
+	/* A step with no known registers. */
 	assert_int_equal(wm_elf_cfi_step(c, wm_elf_symbol_named(&all, "keeps")->address, &regs,
 					 own_address, NULL, &exact),
 			 WM_CFI_NOT_KNOWN);
@@ -229,7 +229,7 @@ static void test_aarch64(void **state)
 	struct seen seen;
 
 	check(&aarch64, &seen);
-	/* At the first instruction the return address is in the link register. */
+	/* At the first instruction, the return address is in the link register. */
 	assert_int_equal(seen.least_cfa, 0);
 	assert_true(seen.most_cfa >= 2 * 8 + 3 * 8);
 }
@@ -242,7 +242,7 @@ static uint64_t random64(uint64_t *seed)
 	return *seed;
 }
 
-/* For any content of the table, numbers stay within 32 bits and the loop ends. */
+/* Whatever the table contains, numbers stay within 32 bits and the loop ends. */
 static void step_everywhere(const char *path, uint64_t *seed)
 {
 	struct wm_elf_cfi *c;

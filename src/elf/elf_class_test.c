@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_class_test.c - reads the same program as a 64-bit and as a 32-bit file. Both give the same
- * result by every path to the names, and damaged files of both classes cause no invalid access.
+ * elf_class_test.c - reads the same program as a 64-bit and as a 32-bit file. Both yield the same
+ * result on every path to the names, and damaged files of both classes cause no invalid access.
  */
 #include <errno.h>
 #include <setjmp.h>

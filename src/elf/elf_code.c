@@ -12,7 +12,7 @@
 #include "elf/elf_symbols.h"
 #include "elf/elf_wide_int.h"
 
-#define NEARBY 16u /* limit for the symbols below an address that are checked for containing it */
+#define NEARBY 16u /* maximum symbols below an address to check for containing it */
 
 void wm_code_init(struct wm_code *c, bool raw_names)
 {
@@ -59,7 +59,7 @@ static bool is_section_of(const struct wm_elf *e, unsigned index, const char *a,
 	return strstr(name, a) || strstr(name, b);
 }
 
-/* Whether this is a mapping symbol of ARM such as $x or $d, which separates code from data. */
+/* Whether this is an ARM mapping symbol such as $x or $d, which separates code from data. */
 static bool is_mapping(const struct wm_elf *e, const char *name)
 {
 	return (e->machine == EM_AARCH64 || e->machine == EM_ARM) && name[0] == '$' &&
@@ -72,7 +72,7 @@ static bool elf_code_is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, con
 
 	if (!*name || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || is_mapping(e, name))
 		return false;
-	if (type == STT_NOTYPE) /* a label of assembly code */
+	if (type == STT_NOTYPE) /* a label in assembly code */
 		return seen != STV_HIDDEN && seen != STV_INTERNAL &&
 		       is_section_of(e, sym->st_shndx, "text", "data");
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
@@ -182,7 +182,7 @@ static void sort_stably(struct wm_code *c)
 	struct placed *order = reallocarray(NULL, c->nr, sizeof(*order));
 	struct wm_code_symbol *sorted = reallocarray(NULL, c->nr, sizeof(*sorted));
 
-	/* Out of memory: symbols with equal starts get an arbitrary order. */
+	/* Out of memory: symbols with equal starts end up in arbitrary order. */
 	if (!order || !sorted) {
 		qsort(c->symbols, c->nr, sizeof(*c->symbols), by_start);
 		free(sorted);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_code.h - names the addresses of code and data for profilers: one name per address, the one
- * that perf chooses. elf_symbols.h has all names, for searches by name.
+ * elf_code.h - names code and data addresses for profilers: one name per address, the one that perf
+ * chooses. elf_symbols.h has all names, for searches by name.
  *
- * Among several names of an address, perf prefers, in this order, one with a size, one that is not
- * weak, a global one, one with fewer leading underscores, the longest, and the first. A symbol
- * without a size extends to the next one. The choice is made at the first lookup, so that opening a
- * large file stays quick. Entries of the procedure linkage table are called "function@plt", and
- * only "@plt" when the function is chosen at run time.
+ * If an address has several names, perf prefers, in this order, one with a size, a non-weak one, a
+ * global one, one with fewer leading underscores, the longest, and the first. A symbol without a
+ * size extends to the next one. The choice is made at the first lookup, so that opening a large
+ * file stays quick. Entries of the procedure linkage table are called "function@plt", or just
+ * "@plt" when the function is chosen at run time.
  *
  * Addresses are those in the file.
  */
@@ -29,7 +29,7 @@ struct wm_code_symbol {
 	uint8_t binding;     /* STB_* */
 	bool asked;          /* `shown` has been computed */
 	bool chosen;         /* the preferred one among those with the same start */
-	uint8_t tag;         /* for the use of the caller that adds the symbol */
+	uint8_t tag;         /* for use by the caller that adds the symbol */
 };
 
 /* Not thread-safe: even lookups modify it, because they store the chosen names. */
@@ -39,7 +39,7 @@ struct wm_code {
 	struct wm_arena names; /* generated names; callers that add symbols may use it, too */
 	void *tables[4];       /* string tables that `name` members point into */
 	uint32_t nr_tables;
-	bool raw;          /* names are shown as linked */
+	bool raw;          /* names are shown mangled */
 	bool static_table; /* the file has a .symtab, so code without a symbol has no name */
 };
 
@@ -47,8 +47,8 @@ void wm_code_init(struct wm_code *c, bool raw_names);
 void wm_code_done(struct wm_code *c);
 
 /*
- * Adds the functions, variables and labels of .symtab and .dynsym. 0, or an
- * error of wm_elf_read().
+ * Adds the functions, variables and labels in .symtab and .dynsym. Returns 0, or an error from
+ * wm_elf_read().
  */
 int wm_code_add_elf(struct wm_code *c, const struct wm_elf *e, struct wm_diag *diag);
 
@@ -58,10 +58,13 @@ int wm_code_add_elf(struct wm_code *c, const struct wm_elf *e, struct wm_diag *d
  */
 int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e);
 
-/* Adds one symbol; the caller keeps the name alive (or it is in c->names). 0, -ENOMEM, -EFBIG. */
+/*
+ * Adds one symbol, whose name the caller keeps alive (or puts in c->names). Returns 0, -ENOMEM or
+ * -EFBIG.
+ */
 int wm_code_add(struct wm_code *c, const struct wm_code_symbol *symbol);
 
-/* Call after the last symbol is added and before the first lookup. */
+/* Call after adding the last symbol and before the first lookup. */
 void wm_code_sort(struct wm_code *c);
 
 /* The symbol that contains an address, or NULL. wm_code_name() returns its name. */

@@ -90,7 +90,7 @@ static int elf_file_refuse(const struct wm_elf *e, struct wm_diag *diag, const c
 	return wm_diag_set(diag, -ENOEXEC, e->name, 0, "%s", why);
 }
 
-/* The identification has been checked; `have` bytes of the header were read. */
+/* The identification has been checked; `have` bytes of the header have been read. */
 static int widen_header(struct wm_elf *e, Elf64_Ehdr *h, size_t have, struct wm_diag *diag)
 {
 	Elf32_Ehdr narrow;
@@ -143,8 +143,8 @@ static int check_entry(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t 
 }
 
 /*
- * Reads counts that do not fit the header from section 0 (then e_shnum is 0 and the others have an
- * escape value).
+ * Reads counts that do not fit in the header from section 0 (then e_shnum is 0 and the others have
+ * an escape value).
  */
 static int read_counts(const struct wm_elf *e, const Elf64_Ehdr *h, uint32_t *ret_segments,
 		       uint64_t *ret_sections, uint32_t *ret_names, struct wm_diag *diag)
@@ -423,7 +423,7 @@ static int walk_notes(const unsigned char *data, uint64_t bytes, uint64_t align,
 		int err;
 
 		memcpy(&h, data + at, sizeof(h));
-		/* The sizes have 32 bits, so the sums cannot overflow. */
+		/* The sizes are 32 bits wide, so the sums cannot overflow. */
 		desc_at = elf_file_round_up(name_at + h.n_namesz, align);
 		if (desc_at > bytes || h.n_descsz > bytes - desc_at)
 			return -EBADMSG;

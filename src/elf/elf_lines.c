@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_lines.c - see elf_lines.h. gcc writes an index of the units' addresses
- * (.debug_aranges), clang does not, and neither lists all units reliably: so
- * the addresses are read from each unit once.
+ * elf_lines.c - see elf_lines.h. gcc writes an index of the units' addresses (.debug_aranges),
+ * clang does not, and neither lists all units reliably, so the addresses are read from each unit
+ * once.
  */
 #include "elf/elf_lines.h"
 
@@ -17,8 +17,8 @@
 #include "elf/dwarf_file_int.h"
 #include "elf/elf_scopes_int.h"
 
-#define UNITS_MAX (1u << 22) /* limit for the number of units, and of their ranges */
-/* Ranges of units may overlap, so this many of those that begin below an address are checked. */
+#define UNITS_MAX (1u << 22) /* maximum number of units, and of their ranges */
+/* Unit ranges may overlap, so this many of those that begin below an address are checked. */
 #define NEARBY 8u
 
 struct unit {
@@ -35,7 +35,7 @@ struct unit_range {
 struct wm_elf_lines {
 	struct wm_dwarf_file file;
 	struct unit *units;
-	struct unit_range *ranges; /* by low */
+	struct unit_range *ranges; /* sorted by low */
 	uint32_t nr_units, nr_ranges, room_units, room_ranges;
 	uint32_t last; /* index of the range of the last successful lookup */
 };
@@ -161,7 +161,7 @@ static bool elf_lines_find_row(struct unit *u, uint64_t address, const char **re
 	return true;
 }
 
-/* Finds the call of the outermost function to skip that is inlined at an address. */
+/* Finds the call of the outermost function to be skipped that is inlined at an address. */
 static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {

@@ -12,9 +12,11 @@
 
 #define SECTION     ".gnu_debugdata"
 #define OUT_BYTES   (256u << 10)
-#define DECODER_MAX (128u << 20) /* limit of the decoder's memory */
+#define DECODER_MAX (128u << 20) /* memory limit of the decoder */
 
-/* Decompresses to the file. 0, -EBADMSG: the data is damaged, -EFBIG, or -errno. */
+/*
+ * Decompresses to the file. Returns 0, -EBADMSG (the data is damaged), -EFBIG, or another -errno.
+ */
 static int mini_unpack(const void *data, size_t bytes, int fd)
 {
 	lzma_stream z = LZMA_STREAM_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_mini.h - the symbols that distributions such as Fedora put into programs whose debug files
- * are separate: a small ELF file, compressed by xz, in the section .gnu_debugdata. It has the
+ * elf_mini.h - the symbols that distributions such as Fedora embed in programs with separate debug
+ * files: a small ELF file, compressed with xz, in the section .gnu_debugdata. It contains the
  * functions that .dynsym lacks.
  */
 #ifndef WM_ELF_ELF_MINI_H
@@ -9,11 +9,11 @@
 
 #include "elf/elf_file.h"
 
-#define WM_ELF_MINI_MAX (256u << 20) /* limit of its size */
+#define WM_ELF_MINI_MAX (256u << 20) /* maximum size */
 
 /*
- * Opens it. Returns 0; -ENOENT: the file has none; -EBADMSG: it is damaged; or another -errno, with
- * `diag`.
+ * Opens the embedded file. Returns 0; -ENOENT: there is none; -EBADMSG: it is damaged; or another
+ * -errno, with `diag`.
  */
 int wm_elf_mini_open(const struct wm_elf *e, struct wm_elf **ret, struct wm_diag *diag);
 

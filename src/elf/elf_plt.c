@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_plt.c - names the entries of the procedure linkage table: its relocations, in order, name the
- * target of each entry. Newer x86-64 linkers put the jumps into .plt.sec, without a header; .plt
+ * elf_plt.c - names the entries of the procedure linkage table: its relocations, in order, name
+ * each entry's target. Newer x86-64 linkers put the jumps into .plt.sec, without a header; .plt
  * then contains only the path to the loader.
  */
 #include <errno.h>
@@ -41,8 +41,8 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 }
 
 /*
- * The name of an entry. A function that is chosen at run time (an ifunc) has no name here: it is
- * called "@plt", as in perf.
+ * The name of an entry. A function chosen at run time (an ifunc) has no name here: it is called
+ * "@plt", as in perf.
  */
 static const char *plt_name_of(struct wm_code *c, const struct dynamic_names *n,
 			       const Elf64_Rela *r)

@@ -15,7 +15,7 @@
 #include "elf/demangle.h"
 
 #define DEPTH_MAX  256u
-#define SCOPES_MAX (1u << 24) /* limit for the scopes of one unit, and for their ranges */
+#define SCOPES_MAX (1u << 24) /* maximum scopes per unit, and maximum ranges */
 
 struct walking {
 	struct wm_scopes *scopes;

@@ -12,7 +12,7 @@
 
 #define WM_SCOPE_NONE UINT32_MAX
 
-/* A function, or an inlined call of one. */
+/* A function, or an inlined call to one. */
 struct wm_scope {
 	Dwarf_Off die;
 	/* The scope into which it is inlined; WM_SCOPE_NONE when it is not inlined. */
@@ -24,7 +24,7 @@ struct wm_scope {
 	bool named;
 };
 
-/* A range of a scope's addresses; a scope may have several ranges. */
+/* An address range of a scope; a scope may have several. */
 struct wm_scope_range {
 	uint64_t low, high;
 	uint32_t scope;

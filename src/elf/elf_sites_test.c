@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_sites_test.c - sites, symbols and build-ids of three kinds of files: one laid out by hand,
- * whose words are known and damaged on purpose; this test program itself, which has sites; and
+ * elf_sites_test.c - sites, symbols and build-ids in three kinds of files: one laid out by hand,
+ * whose words are known and deliberately damaged; this test program itself, which has sites; and
  * random mutants of both.
  */
 #include <setjmp.h>
@@ -518,7 +518,7 @@ static uint64_t random_word(void)
 }
 
 /*
- * Damages one place of a file and returns its offset: near the ends, in the headers, or anywhere.
+ * Damages one place in a file and returns its offset: near the ends, in the headers, or anywhere.
  */
 static off_t spoil(int fd, size_t bytes)
 {

@@ -12,8 +12,8 @@
 
 #include "elf/elf_file.h"
 
-#define WM_ELF_SYMBOLS_MAX (16u << 20)   /* limit for the entries of one table */
-#define WM_ELF_STRINGS_MAX (1024u << 20) /* limit for one string table */
+#define WM_ELF_SYMBOLS_MAX (16u << 20)   /* maximum entries of one table */
+#define WM_ELF_STRINGS_MAX (1024u << 20) /* maximum bytes of one string table */
 
 struct wm_elf_symbol {
 	const char *name;
@@ -29,8 +29,9 @@ struct wm_elf_symbols {
 };
 
 /*
- * Reads the symbols. A file without any table yields no symbols and 0. Damaged tables: -EBADMSG and
- * diag; a string table must be complete, but entries with a bad name are skipped.
+ * Reads the symbols. For a file without any table, returns 0 and no symbols. For damaged tables,
+ * returns -EBADMSG with diag; a string table must be complete, but entries with a bad name are
+ * skipped.
  */
 int wm_elf_symbols_read(const struct wm_elf *e, struct wm_elf_symbols *ret_symbols,
 			struct wm_diag *diag);

@@ -13,8 +13,8 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define TYPES_MAX   64u        /* limit for the types in a chain, such as typedefs of typedefs */
-#define MEMBERS_MAX (1u << 16) /* limit for the members examined for one name */
+#define TYPES_MAX   64u        /* maximum types in a chain, such as typedefs of typedefs */
+#define MEMBERS_MAX (1u << 16) /* maximum members examined for one name */
 
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret)
 {
@@ -95,7 +95,7 @@ static unsigned vars_number_of(Dwarf_Die *die, unsigned name)
 	return (unsigned)value;
 }
 
-/* Whether a type is that of text; "unsigned char" and "signed char" are types of numbers. */
+/* Whether a type represents text; "unsigned char" and "signed char" represent numbers. */
 static bool is_char(Dwarf_Die *type)
 {
 	unsigned encoding = vars_number_of(type, DW_AT_encoding);
@@ -106,7 +106,7 @@ static bool is_char(Dwarf_Die *type)
 	       !strcmp(name, "char");
 }
 
-/* The encoding of a number; clang writes none for an enumeration, but its type. */
+/* A number's encoding; for an enumeration, clang writes the type instead. */
 static unsigned vars_encoding(Dwarf_Die *type)
 {
 	unsigned encoding = vars_number_of(type, DW_AT_encoding);
@@ -127,8 +127,8 @@ static bool is_pointer(Dwarf_Die *type)
 }
 
 /*
- * Sets kind and size of a type that is a single value or an array of single values. Returns false
- * for other types.
+ * Sets the kind and size for a type that is a single value or an array of single values. Returns
+ * false for other types.
  */
 static bool vars_describe(Dwarf_Die *type, struct wm_elf_value *ret)
 {
@@ -183,8 +183,8 @@ static bool vars_step(struct wm_elf_value *v, int64_t offset)
 }
 
 /*
- * The first bit of a bit field, counted from the place of `member`. DWARF before version 4 counts
- * from the highest bit of a storage unit; clang, and gcc with -gdwarf-4, still write that.
+ * The first bit of a bit field, counted from the location of `member`. Before version 4, DWARF
+ * counted from the highest bit of a storage unit; clang, and gcc with -gdwarf-4, still do.
  */
 static bool vars_first_bit(Dwarf_Die *member, unsigned bits, unsigned type_bytes, int *ret)
 {
@@ -200,8 +200,9 @@ static bool vars_first_bit(Dwarf_Die *member, unsigned bits, unsigned type_bytes
 }
 
 /*
- * Chooses the number to load, which has to contain the whole bit field: in a packed structure it
- * may begin in one number of its type and end in the next. Returns false when 8 bytes are too few.
+ * Chooses the number to load, which must contain the whole bit field: in a packed structure, the
+ * field may begin in one number of its type and end in the next. Returns false when 8 bytes are too
+ * few.
  */
 static bool take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v)
 {
@@ -228,8 +229,8 @@ static bool take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v
 }
 
 /*
- * The state of a search for a member. In broken debug information a type may inherit itself, even
- * twice.
+ * The state of a search for a member. In broken debug information, a type may inherit from itself,
+ * even twice.
  */
 struct member_search {
 	const char *name;
@@ -311,8 +312,8 @@ static int vars_take_member(struct wm_elf_value *v, Dwarf_Die *type, const char 
 }
 
 /*
- * Counts an array's dimensions, and sets *ret_below to the product of the sizes of those after
- * number `first`. Returns 0 when their sizes are not known.
+ * The dimensions of an array, starting at number `first`: sets the number of elements below that
+ * dimension. Returns the number of dimensions; 0: their sizes are not known.
  */
 static unsigned vars_dimensions(Dwarf_Die *array, unsigned first, uint64_t *ret_below)
 {
@@ -371,7 +372,7 @@ static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
 	return 0;
 }
 
-/* Applies the parts after the variable's name: "->head.size[3]". */
+/* Applies the parts that follow the variable's name: "->head.size[3]". */
 static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts, const char *path,
 		      struct wm_diag *diag)
 {
@@ -443,8 +444,8 @@ static int vars_place(struct wm_elf_vars *v, Dwarf_Die *variable, const struct w
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
 	/*
-	 * Before the function has stored a parameter in its frame, the parameter is where the
-	 * caller has put it.
+	 * Until the function has stored a parameter in its frame, the parameter is where the caller
+	 * put it.
 	 */
 	if (err == -EAGAIN && is_entry(&function, address) && has_parameter(&function, variable))
 		err = wm_dwarf_argument(&function, variable, ret, why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_vars_int.h - shared by the files that implement elf_vars.h, and private to them. */
+/* elf_vars_int.h - shared by, and private to, the files that implement elf_vars.h. */
 #ifndef WM_ELF_ELF_VARS_INT_H
 #define WM_ELF_ELF_VARS_INT_H
 
@@ -11,7 +11,7 @@ struct wm_elf_vars {
 	const struct wm_elf *elf;
 	struct wm_dwarf_file file;
 	Elf *image;        /* the program itself, which has the unwind tables */
-	Dwarf_CFI *eh_cfi; /* unwind tables of the image; `file` has those of the debug file */
+	Dwarf_CFI *eh_cfi; /* the image's unwind tables; `file` has the debug file's */
 };
 
 /* Strips typedef, const and the like from a type. Returns false when there is no type (void). */
@@ -27,9 +27,9 @@ void wm_dwarf_type_text(Dwarf_Die *of, struct wm_text *to);
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
 
 /*
- * The scopes around an address as the code is nested: blocks and inlined calls, their function, its
- * namespaces and unit. Sets `ret_scopes` to memory to free() and `ret_function` to the function's
- * index. Returns the number of scopes; 0: no function of the unit contains the address.
+ * The scopes around an address, as nested in the code: blocks and inlined calls, their function,
+ * its namespaces and unit. Sets `ret_scopes` to memory to free() and `ret_function` to the
+ * function's index. Returns the number of scopes; 0: no function in the unit contains the address.
  */
 int wm_dwarf_nesting(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes, int *ret_function);
 
@@ -39,21 +39,21 @@ bool wm_dwarf_function_at(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *re
 /* Finds the inlined copy of where->copy_of that contains the address. */
 bool wm_dwarf_copy_at(struct wm_elf_vars *v, const struct wm_elf_where *where, Dwarf_Die *ret);
 
-/* Finds the variable that a name means at an address. -ENOENT with a sentence: there is none. */
+/* Finds the variable that a name refers to at an address. -ENOENT with a message: there is none. */
 int wm_dwarf_variable(struct wm_elf_vars *v, const struct wm_elf_where *where, const char *name,
 		      Dwarf_Die *ret, struct wm_diag *diag);
 
 /*
  * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none;
- * -EAGAIN: it has one in the function's frame, which is not set up at the address, or where the
- * function has not stored it yet; `why` states the reason.
+ * -EAGAIN: its location is in the function's frame, which is not set up at the address, or where
+ * the function has not stored it yet; `why` states the reason.
  */
 int wm_dwarf_place(struct wm_elf_vars *v, Dwarf_Die *variable, Dwarf_Die *function,
 		   uint64_t address, struct wm_elf_value *ret, const char **why);
 
 /*
- * Finds the location of a parameter when its function is entered, by the calling convention. Errors
- * as for wm_dwarf_place().
+ * Finds the location of a parameter on entry to its function, according to the calling convention.
+ * Errors are as for wm_dwarf_place().
  */
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why);
@@ -61,7 +61,7 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 /* Whether `file`, such as "dir/x.c", is the end of a path, such as "/src/dir/x.c". */
 bool wm_dwarf_ends_path(const char *path, const char *file);
 
-/* Whether a function, or the one that a copy is of, has a name, in the source or for the linker. */
+/* Whether a function, or the original of an inlined copy, has this source or linker name. */
 bool wm_dwarf_is_named(Dwarf_Die *function, const char *name);
 
 /* The row's source file and line, when a statement begins there; returns false for other rows. */

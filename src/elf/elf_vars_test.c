@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_vars_test.c - finds parameters, variables, lines and instruction starts of this program
+ * elf_vars_test.c - finds parameters, variables, lines and instruction starts in this program
  * itself; skipped when it was built without debug information.
  */
 #include "elf/elf_vars.h"

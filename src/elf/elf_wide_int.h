@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf_wide_int.h - reads the tables of an ELF file of either class and converts them to the 64-bit
- * form. Only this code handles the difference between the classes. Private to room elf.
+ * form. Only this code deals with the difference between the classes. Private to room elf.
  */
 #ifndef WM_ELF_ELF_WIDE_INT_H
 #define WM_ELF_ELF_WIDE_INT_H
@@ -22,8 +22,8 @@ enum wm_elf_entry {
 size_t wm_elf_entry_bytes(const struct wm_elf *e, enum wm_elf_entry kind);
 
 /*
- * Reads `nr` entries into new memory; free() it. Like wm_elf_read_new():
- * -EBADMSG with diag when the file does not contain all of them.
+ * Reads `nr` entries into new memory; free() it. Like wm_elf_read_new(), returns -EBADMSG with diag
+ * when the file does not contain all of them.
  */
 int wm_elf_read_entries(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t offset,
 			uint64_t nr, void **ret_entries, struct wm_diag *diag);

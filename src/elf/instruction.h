@@ -11,12 +11,12 @@
 
 #include "elf/elf_file.h"
 
-#define WM_INSTRUCTION_FUNCTION_MAX (16u << 20) /* limit for a function that is decoded */
+#define WM_INSTRUCTION_FUNCTION_MAX (16u << 20) /* maximum size of a function to decode */
 
 /*
  * Whether an instruction begins at an address, in the function that begins at `start`. Returns 1; 0
- * when the address is inside the instruction that begins at *ret_begin; a negative errno when this
- * cannot be determined.
+ * when the address is inside the instruction that begins at *ret_begin; or a negative errno when
+ * this cannot be determined.
  */
 int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t address,
 			      uint64_t *ret_begin);

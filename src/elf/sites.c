@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites.c - see sites.h. The total size of the descriptions read is limited to
- * the length of the file: in a valid file they do not overlap.
+ * sites.c - see sites.h. The total size of the descriptions read is limited to the length of the
+ * file: in a valid file, they do not overlap.
  */
 #include "elf/sites.h"
 
@@ -29,7 +29,7 @@ struct reader {
 	struct wm_diag *diag;
 };
 
-/* The address to which a word of entry i points; 0 when the word is zero. */
+/* The address that a word of entry i points to; 0 when the word is zero. */
 static uint64_t sites_follow(const struct reader *r, uint32_t i, size_t member, int32_t word)
 {
 	if (!word)
@@ -132,7 +132,7 @@ static int unite_events(struct reader *r)
 		if (take_description(r, &to[r->out.nr_events++]) < 0)
 			return -ENOMEM;
 	}
-	/* From here on the buffer does not move. */
+	/* From here on, the buffer does not move. */
 	for (uint32_t i = 0; i < r->out.nr_events; i++) {
 		to[i].desc = to[i].desc_bytes ? r->out.descs + at : NULL;
 		at += to[i].desc_bytes;

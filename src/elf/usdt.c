@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * usdt.c - see usdt.h. The strings of all notes are copied into one block. They are referred to by
- * offset until all notes are read, because the block moves while it grows.
+ * offset until all notes have been read, because the block moves as it grows.
  */
 #include "elf/usdt.h"
 
@@ -24,7 +24,7 @@ struct reading {
 	struct raw *raws;
 	size_t nr, room;
 	uint32_t nr_bad;
-	uint32_t address_bytes; /* size of an address in the file's class */
+	uint32_t address_bytes; /* size of an address in this ELF class */
 	struct wm_text text;
 };
 

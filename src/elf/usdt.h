@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt.h - reads the SystemTap-style probes (sys/sdt.h) of a program or library from its notes in
- * .note.stapsdt: provider, name, address, semaphore, and the operands as text, "-4@%edi
+ * usdt.h - reads the SystemTap-style probes (sys/sdt.h) of a program or library from its
+ * .note.stapsdt notes: provider, name, address, semaphore, and the operands as text, "-4@%edi
  * 8@-8(%rbp)". Addresses are those in the file, adjusted by .stapsdt.base when the file was
  * prelinked.
  */
@@ -13,13 +13,13 @@
 
 #include "elf/elf_file.h"
 
-#define WM_ELF_USDT_MAX (1u << 16) /* limit for the probes of one file */
+#define WM_ELF_USDT_MAX (1u << 16) /* maximum probes in one file */
 
 /* One location of a probe; probes at several locations may have the same name. */
 struct wm_elf_usdt {
 	const char *provider, *name;
 	const char *operands;      /* as in the note; "" when there are none */
-	uint64_t address, offset;  /* of the instruction, in memory and in the file */
+	uint64_t address, offset;  /* the instruction's, in memory and in the file */
 	uint64_t semaphore;        /* address of its 16-bit counter; 0: it has none */
 	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore, or not in the file */
 };
@@ -27,7 +27,7 @@ struct wm_elf_usdt {
 struct wm_elf_usdts {
 	struct wm_elf_usdt *probes; /* sorted by provider, name and address */
 	size_t nr;
-	/* Number of notes that are cut short or whose address is not in the file. */
+	/* Number of notes that are truncated or whose address is not in the file. */
 	uint32_t nr_bad;
 	char *text; /* the block that the strings point into */
 };

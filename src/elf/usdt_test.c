@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt_test.c - reads probes of this program itself, which the assembler writes as notes:
- * addresses, operands, a semaphore, and damaged notes.
+ * usdt_test.c - reads this program's own probes, which the assembler writes as notes: addresses,
+ * operands, a semaphore, and damaged notes.
  */
 #include "elf/usdt.h"
 
@@ -16,7 +16,7 @@
 
 #include "elf/elf_symbols.h"
 
-/* A note with provider and operands as sys/sdt.h writes it; `semaphore` is a symbol or 0. */
+/* A note with provider and operands, as sys/sdt.h writes it; `semaphore` is a symbol or 0. */
 #define NOTE(provider, name, semaphore, operands)                                                  \
 	"990:\tnop\n"                                                                              \
 	".pushsection .note.stapsdt,\"\",\"note\"\n"                                               \
