@@ -59,7 +59,10 @@ all_of() { # COMPILER
 
 @test "Rust" {
 	need rustc
-	local level
+	local level levels="0 2" minor
+	minor=$(rustc --version | sed 's/^rustc 1\.\([0-9]*\).*/\1/')
+	# With -O2, gdb shows other values than those that the program passes for Debian 12's 1.63.
+	[ "$minor" -ge 66 ] || levels=0
 	cat >places <<-'END'
 	f n m ch
 	g n b.a b.c
@@ -67,7 +70,7 @@ all_of() { # COMPILER
 	k n c z
 	l a n q
 	END
-	for level in 0 2; do
+	for level in $levels; do
 		echo "# rustc -C opt-level=$level"
 		rustc -C opt-level=$level -g -C relocation-model=static -C link-arg=-no-pie "$data/probe_values.rs" -o values
 		compare 4 $level values places

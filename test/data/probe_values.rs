@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // probe_values.rs - functions whose parameters test/probe_values.bats compares.
-use std::hint::black_box;
+// std::hint::black_box is newer than the compiler of Debian 12.
+fn black_box<T: Copy>(x: T) -> T { unsafe { std::ptr::read_volatile(&x) } }
 #[derive(Clone, Copy)] pub struct Pair { a: i32, b: i32 }
 #[derive(Clone, Copy)] pub struct Big { a: i64, b: i64, c: i64 }
 #[derive(Clone, Copy)] pub struct Trip { a: i8, b: i8, c: i8 }
