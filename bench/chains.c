@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "functions.h"
+
 #define PAGE  4096u
 #define PAGES 4096u
 
@@ -19,16 +21,6 @@ static uint32_t chains_random(uint64_t *state)
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)(*state >> 33);
 }
-
-#define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-#define EIGHTS(X, n)                                                                               \
-	EIGHT(X, n##0)                                                                             \
-	EIGHT(X, n##1)                                                                             \
-	EIGHT(X, n##2) EIGHT(X, n##3) EIGHT(X, n##4) EIGHT(X, n##5) EIGHT(X, n##6) EIGHT(X, n##7)
-#define ALL(X)                                                                                     \
-	EIGHTS(X, 00)                                                                              \
-	EIGHTS(X, 01)                                                                              \
-	EIGHTS(X, 02) EIGHTS(X, 03) EIGHTS(X, 04) EIGHTS(X, 05) EIGHTS(X, 06) EIGHTS(X, 07)
 
 static step *choose(uint64_t *state);
 

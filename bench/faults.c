@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "functions.h"
+
 #define PAGE      4096u
 #define PAGES     4096u
 #define PROCESSES 16
@@ -26,16 +28,6 @@ static __attribute__((noinline)) char read_from(const volatile char *p)
 }
 
 /* Declares write_0000 to write_0777. */
-#define EIGHT(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-#define EIGHTS(X, n)                                                                               \
-	EIGHT(X, n##0)                                                                             \
-	EIGHT(X, n##1)                                                                             \
-	EIGHT(X, n##2) EIGHT(X, n##3) EIGHT(X, n##4) EIGHT(X, n##5) EIGHT(X, n##6) EIGHT(X, n##7)
-#define ALL(X)                                                                                     \
-	EIGHTS(X, 00)                                                                              \
-	EIGHTS(X, 01)                                                                              \
-	EIGHTS(X, 02) EIGHTS(X, 03) EIGHTS(X, 04) EIGHTS(X, 05) EIGHTS(X, 06) EIGHTS(X, 07)
-
 #define WRITER(n)                                                                                  \
 	static __attribute__((noinline)) void write_##n(volatile char *p)                          \
 	{                                                                                          \
