@@ -128,7 +128,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 	[[ "$output" == *"stream_0: at offset $((bytes / 8)): a packet begins inside the one at 0"* ]]
 }
 
-@test "an event behind the end of its packet is told" {
+@test "an event beyond the end of its packet is reported" {
 	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns after the start
 	told seeds/ctf-1.8/large 0 "ns after its end"
 }
@@ -139,7 +139,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 	told $f 4100 "bytes follow the last chunk of compressed pages"
 }
 
-@test "what a sample does not have is not read from behind it" {
+@test "what a sample does not have is not read from beyond it" {
 	"$waymark" info --hash seeds/perf.data/file-little >little
 	for f in file-big pipe-little pipe-big; do
 		"$waymark" info --hash seeds/perf.data/$f | cmp - little

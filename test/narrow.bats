@@ -168,10 +168,10 @@ can_probe() {
 @test "all parameters except those behind pointers in memory; a line within has those in registers" {
 	can_probe
 	run -0 waymark record -q --preload none -o t -e 'uprobe:./narrow:work(*)' -- ./narrow
-	[[ $output == *"without one or more of its arguments: 'text': it is behind a 32-bit pointer in memory"* ]]
+	[[ $output == *"without one or more of its arguments: 'text': it is reached through a 32-bit pointer in memory"* ]]
 	[ "$(waymark print t | grep -c 'turns = 10, step = -2, p = 0x[0-9a-f]*, wide = 20015998343868')" = 3 ]
 	run -2 waymark record -q --preload none -o u -e 'uprobe:./narrow:work(p->first)' -- ./narrow
-	[[ $output == *"behind a 32-bit pointer in memory"* ]]
+	[[ $output == *"through a 32-bit pointer in memory"* ]]
 	address=$(objdump -d --disassemble=work narrow | sed -n 's/^ *\([0-9a-f]*\):.*movsbl (%\(e..\)),.*/\1 \2/p')
 	[ -n "$address" ]
 	probed "uprobe:./narrow:0x${address% *}(+0(%${address#* }):string,s=%${address#* }:string)" >got

@@ -86,7 +86,7 @@ tsc="text:local_[x86-tsc]"
 	same 12 "u64:77 u32:0 u32:1 u32:2 u64:1100000 u64:1150000 u64:100000 u64:300000 u64:1 u64:1 u64:0 u64:0"
 }
 
-@test "a guest, interpolated, before and behind what is known" {
+@test "a guest, interpolated, before and after what is known" {
 	same 12 "u64:77 u32:1 u32:1 u32:2 u64:0 u64:2000000 u64:100000 u64:300000 u64:1 u64:1"
 	same 12 "u64:77 u32:1 u32:1 u32:2 u64:1100000 u64:1150000 u64:100000 u64:300000 u64:1 u64:1"
 }

@@ -47,7 +47,7 @@ taken() { # NAME [STATUS]
 	grep -q 'kretprobe:vfs_read: ' both.text
 }
 
-@test "triggers: histograms and snapshots are in the trace; stacks behind events" {
+@test "triggers: histograms and snapshots are in the trace; stacks after events" {
 	taken hist 3
 	# The snapshot takes what the rings contain at the first of them: the first event, and its stack,
 	# unless they were read before.
@@ -97,7 +97,7 @@ taken() { # NAME [STATUS]
 	grep -q "cannot make the synthetic event 'bad nosuch_t x': Invalid type" refused_synthetic.err
 }
 
-@test "nothing stays behind, not even when all of it is killed" {
+@test "nothing remains, even when all of it is killed" {
 	[ ! -s clean ]
 	[ "$(grep -c waymark_ killed.before)" -eq 2 ]
 	cat killed.between killed.after killed.instances

@@ -391,8 +391,9 @@ static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_valu
 	return c->scope->narrow && reads > 1;
 }
 
-static const char out_of_reach[] = "it is behind a 32-bit pointer in memory, and the kernel "
-				   "follows only 64-bit ones; it can follow a register: +0(%eax)";
+static const char out_of_reach[] =
+    "it is reached through a 32-bit pointer in memory, and the kernel "
+    "follows only 64-bit ones; it can follow a register: +0(%eax)";
 
 /* Whether the value is an untyped number in i386 code; "$comm" and "\"text\"" are not numbers. */
 static bool is_narrow_number(const struct compiler *c, const struct wm_probe_value *v)
