@@ -97,6 +97,19 @@ teardown() {
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
+@test "many processes without marks are reported in one sentence" {
+	local many=() i list
+	for i in {1..20}; do
+		sleep 1000 3>&- &
+		many+=("$!")
+	done
+	pids+=("${many[@]}")
+	list=$(IFS=,; echo "${many[*]}")
+	run ! waymark record -o t -p "$list" -e app:tick -- true
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"process ${many[0]} has no waymark runtime"*"; the same holds for 19 more processes" ]]
+}
+
 @test "a process in another mount namespace: why it cannot join, its marks off again, the cure works" {
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	[ -w /dev/shm ] || skip "no /dev/shm"

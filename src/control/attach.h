@@ -12,6 +12,7 @@
 #define WM_CONTROL_ATTACH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,6 +38,20 @@ struct wm_attach_result {
  */
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
 	      struct wm_attach_result *ret, struct wm_diag *diag);
+
+/*
+ * Called once for each process, in any order. `err` is what wm_attach() returns; if it is 0,
+ * `result` is set, else `diag`. Both are valid during the call.
+ */
+typedef void wm_attach_done(pid_t pid, int err, const struct wm_attach_result *result,
+			    const struct wm_diag *diag, void *data);
+
+/*
+ * Like wm_attach() for many processes. All requests are made first; then the agents are waited for
+ * together, so that many stopped processes delay the recorder no longer than one.
+ */
+void wm_attach_many(const pid_t *pids, size_t nr, const char *folder, const struct wm_rules *rules,
+		    bool quick, wm_attach_done *done, void *data);
 
 /*
  * The state of a request made by wm_attach(). Returns 1 while it is pending, 0 once the process has

@@ -16,10 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/plural.h"
 #include "base/process.h"
 #include "control/attach.h"
 #include "control/recorder/recorder_int.h"
+#include "control/recorder/repeats.h"
 #include "control/target/remote_runtime.h"
 
 #define DEPTH_MAX 64          /* limit for the chain of parents followed */
@@ -101,28 +103,30 @@ static void targets_on_end(pid_t pid, int status, void *data)
 }
 
 /* Reports why a process is not recorded although it was attached to, and the remedy. */
-static void targets_say_missing(const struct wm_words *w, pid_t pid)
+static void targets_add_missing(struct wm_repeats *r, pid_t pid)
 {
 	int outcome = wm_attach_outcome(pid);
 
 	if (outcome == -ENOENT || outcome == -EACCES)
-		wm_words_say(
-		    w,
+		wm_repeats_add(
+		    r, outcome,
 		    "process %d cannot reach this recorder: it has another root or other mounts (a "
 		    "container, a chroot), or it changed its user. Record from inside (nsenter "
 		    "-t %d -a), or set XDG_RUNTIME_DIR to a folder with the same path in both",
 		    (int)pid, (int)pid);
 	else if (outcome == -EBUSY)
-		wm_words_say(
-		    w, "process %d already has the maximum number of recorders: end one of them",
+		wm_repeats_add(
+		    r, outcome,
+		    "process %d already has the maximum number of recorders: end one of them",
 		    (int)pid);
 	else if (outcome == -ESRCH)
-		wm_words_say(w, "process %d ended before it joined", (int)pid);
+		wm_repeats_add(r, outcome, "process %d ended before it joined", (int)pid);
 	else if (outcome < 0)
-		wm_words_say(w, "process %d could not join: %s", (int)pid, wm_diag_errno(outcome));
+		wm_repeats_add(r, outcome, "process %d could not join: %s", (int)pid,
+			       wm_diag_errno(outcome));
 	else
-		wm_words_say(
-		    w,
+		wm_repeats_add(
+		    r, 0,
 		    "process %d has not joined yet: it joins when one of its threads passes a "
 		    "selected mark; 'waymark list -p %d' shows them",
 		    (int)pid, (int)pid);
@@ -137,30 +141,24 @@ static void on_worry(void *data)
 
 uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t)
 {
+	struct wm_repeats repeats = {.words = t ? t->plan->words : NULL};
 	uint32_t nr = 0;
 
 	for (size_t i = 0; t && !t->plan->all && i < t->nr_seen; i++)
 		if (!t->seen[i].joined) {
-			targets_say_missing(t->plan->words, t->seen[i].pid);
+			targets_add_missing(&repeats, t->seen[i].pid);
 			nr++;
 		}
+	wm_repeats_flush(&repeats);
 	return nr;
 }
 
-/* Handles a failure: the caller reports the first one; later ones are reported here. */
-static int targets_fail(const struct wm_recorder_plan *plan, pid_t pid, int err,
-			const struct wm_diag *why, int *first, struct wm_diag *diag)
+static void targets_add_failed(struct wm_repeats *r, const struct wm_recorder_plan *plan, pid_t pid,
+			       int err, const struct wm_diag *why)
 {
-	const char *verb = plan->counts ? "count events of" : "record";
-
-	if (*first) {
-		wm_words_say(plan->words, "cannot %s process %d: %s", verb, (int)pid,
-			     wm_words_of(err, why));
-		return err;
-	}
-	*first = err;
-	return wm_diag_set(diag, err, WM_RECORDER_IN_TARGETS, -1, "cannot %s process %d: %.190s",
-			   verb, (int)pid, wm_words_of(err, why));
+	wm_repeats_add(r, err, "cannot %s process %d: %s",
+		       plan->counts ? "count events of" : "record", (int)pid,
+		       wm_words_of(err, why));
 }
 
 /*
@@ -191,7 +189,8 @@ static bool is_of_kernel(const struct wm_recorder_plan *plan)
 
 int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_diag *diag)
 {
-	int first = 0;
+	struct wm_repeats failed = {.words = plan->words};
+	int first;
 
 	for (size_t i = 0; i < plan->nr_pids; i++) {
 		struct wm_diag why = {.offset = -1};
@@ -199,17 +198,19 @@ int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_dia
 					     : check_runtime(plan->pids[i], &why);
 
 		if (err)
-			(void)targets_fail(plan, plan->pids[i], err, &why, &first, diag);
+			targets_add_failed(&failed, plan, plan->pids[i], err, &why);
 	}
+	first = wm_repeats_take(&failed, WM_RECORDER_IN_TARGETS, diag);
+	wm_repeats_flush(&failed);
 	return first;
 }
 
-static int targets_attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
-			  struct wm_attach_result *ret, struct wm_diag *diag)
+static void targets_attach(struct wm_recorder_targets *t, const pid_t *pids, size_t nr, bool quick,
+			   wm_attach_done *done, void *data)
 {
 	const struct wm_rules *rules = t->changed ? t->changed : t->plan->events->rules;
 
-	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
+	wm_attach_many(pids, nr, t->session->path, rules, quick, done, data);
 }
 
 /*
@@ -224,70 +225,69 @@ static int watch_end(struct wm_recorder_targets *t, pid_t pid)
 	return err;
 }
 
-static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
-			 const struct wm_attach_result *result)
+/* The state of attaching to all -p processes. */
+struct named {
+	struct wm_recorder_targets *targets;
+	struct wm_repeats failed; /* processes that are not recorded */
+	struct wm_repeats less;   /* processes of which less is recorded than was asked for */
+};
+
+static void add_left_off(struct wm_repeats *r, pid_t pid, const struct wm_attach_result *result)
 {
 	if (result->nr_refused)
-		wm_words_say(
-		    t->plan->words,
-		    "process %d: marks that stay off because their code was modified, by a "
-		    "debugger or a uprobe: %u",
-		    (int)pid, result->nr_refused);
+		wm_repeats_add(r, 0,
+			       "process %d: marks that stay off because their code was modified, "
+			       "by a debugger or a uprobe: %u",
+			       (int)pid, result->nr_refused);
 	if (result->nr_failed)
-		wm_words_say(t->plan->words,
-			     "process %d: marks that stay off because they could not be switched "
-			     "on: %u; the first error: %s",
-			     (int)pid, result->nr_failed, wm_diag_errno(result->failed_err));
+		wm_repeats_add(r, result->failed_err,
+			       "process %d: marks that stay off because they could not be switched "
+			       "on: %u; the first error: %s",
+			       (int)pid, result->nr_failed, wm_diag_errno(result->failed_err));
 	if (result->nr_unpatched)
-		wm_words_say(t->plan->words,
-			     "process %d: marks that stay off because WAYMARK_NOPATCH is set: %u; "
-			     "restart it "
-			     "without WAYMARK_NOPATCH, or build it with -DWAYMARK_LOADTEST",
-			     (int)pid, result->nr_unpatched);
+		wm_repeats_add(r, 0,
+			       "process %d: marks that stay off because WAYMARK_NOPATCH is set: "
+			       "%u; restart it without WAYMARK_NOPATCH, or build it with "
+			       "-DWAYMARK_LOADTEST",
+			       (int)pid, result->nr_unpatched);
 }
 
 /*
- * Attaches to a process's marks, which kernel events do not need. Returns 1 if attached; 0 if not
- * attached, without an error.
+ * Waits for the end of a -p process. One that existed and has ended is no failure when the kernel
+ * has its events.
  */
-static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
+static void follow_named(struct named *n, pid_t pid, bool attached)
 {
-	bool of_kernel = is_of_kernel(t->plan);
-	struct wm_attach_result result = {0};
-	int err;
+	struct wm_recorder_targets *t = n->targets;
+	int err = watch_end(t, pid);
 
-	if (of_kernel && !wm_rules_count(t->plan->events->rules))
-		return 0;
-	err = targets_attach(t, pid, false, &result, why);
-	if (err < 0 && !of_kernel)
-		return err;
-	if (err < 0 && err != -ESRCH && t->plan->nr_asked && !t->plan->quiet)
-		wm_words_say(t->plan->words, "process %d: only kernel events are recorded: %s",
-			     (int)pid, wm_words_of(err, why));
-	say_left_off(t, pid, &result);
-	return err == 0;
-}
-
-/*
- * Attaches to one -p process. Returns 0 even if the process existed and has ended, because the
- * kernel has its events.
- */
-static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
-{
-	int attached = attach_marks(t, pid, why), err;
-
-	if (attached < 0)
-		return attached;
-	err = watch_end(t, pid);
 	if (err == -ESRCH && is_of_kernel(t->plan))
-		return 0;
+		return;
 	if (err < 0)
-		return wm_diag_set(why, err, NULL, -1, "cannot watch the process: %s",
-				   strerror(-err));
-	if (attached)
+		wm_repeats_add(&n->failed, err, "cannot watch process %d: %s", (int)pid,
+			       strerror(-err));
+	else if (attached)
 		/* Remembers the process only for the report in on_worry() */
 		(void)add_seen(t, pid);
-	return 0;
+}
+
+/* A process without marks is recorded all the same when the kernel has events of it. */
+static void on_named(pid_t pid, int err, const struct wm_attach_result *result,
+		     const struct wm_diag *why, void *data)
+{
+	struct named *n = data;
+	const struct wm_recorder_plan *plan = n->targets->plan;
+
+	if (err < 0 && !is_of_kernel(plan)) {
+		targets_add_failed(&n->failed, plan, pid, err, why);
+		return;
+	}
+	if (err < 0 && err != -ESRCH && plan->nr_asked && !plan->quiet)
+		wm_repeats_add(&n->less, err, "process %d: only kernel events are recorded: %s",
+			       (int)pid, wm_words_of(err, why));
+	if (!err)
+		add_left_off(&n->less, pid, result);
+	follow_named(n, pid, err == 0);
 }
 
 /* Polls, because a thread's end is reported only to its own process. */
@@ -301,25 +301,37 @@ static void on_alive(void *data)
 	t->gone(t->data);
 }
 
+/* Attaches to the marks of the -p processes, if marks are recorded. */
+static void attach_named(struct named *n)
+{
+	const struct wm_recorder_plan *plan = n->targets->plan;
+
+	if (!is_of_kernel(plan) || wm_rules_count(plan->events->rules)) {
+		targets_attach(n->targets, plan->pids, plan->nr_pids, false, on_named, n);
+		return;
+	}
+	for (size_t i = 0; i < plan->nr_pids; i++)
+		follow_named(n, plan->pids[i], false);
+}
+
 static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
 {
-	int first = 0;
+	struct named n = {
+	    .targets = t, .failed.words = t->plan->words, .less.words = t->plan->words};
+	int failed;
 
-	for (size_t i = 0; i < t->plan->nr_pids; i++) {
-		struct wm_diag why = {.offset = -1};
-		int err = attach_one(t, t->plan->pids[i], &why);
-
-		if (err)
-			(void)targets_fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
+	attach_named(&n);
+	wm_repeats_flush(&n.less);
+	if (!t->nr_alive) {
+		failed = wm_repeats_take(&n.failed, WM_RECORDER_IN_TARGETS, diag);
+		wm_repeats_flush(&n.failed);
+		if (!failed && is_of_kernel(t->plan)) {
+			t->gone(t->data); /* all ended while they were being attached to */
+			return 0;
+		}
+		return failed ? failed : -ESRCH;
 	}
-	if (!t->nr_alive && !first && is_of_kernel(t->plan)) {
-		t->gone(t->data); /* all processes ended while they were being attached to */
-		return 0;
-	}
-	if (!t->nr_alive)
-		return first ? first : -ESRCH;
-	if (first)
-		wm_words_say(t->plan->words, "%s", diag->sentence);
+	wm_repeats_flush(&n.failed);
 	(void)wm_loop_timer(t->loop, WORRY_NS, 0, on_worry, t, &t->worry);
 	if (t->plan->nr_tids)
 		(void)wm_loop_timer(t->loop, ALIVE_NS, ALIVE_NS, on_alive, t, &t->alive);
@@ -372,28 +384,56 @@ static void forget_absent(struct wm_recorder_targets *t)
 	t->nr_seen = kept;
 }
 
-static void on_scan(void *data)
+/* A list of processes to attach to. */
+struct pids {
+	pid_t *at;
+	size_t nr, room;
+};
+
+/* Collects the running processes for which `belongs` is true. Those beyond memory are left out. */
+static void pids_collect(struct wm_recorder_targets *t,
+			 bool (*belongs)(struct wm_recorder_targets *t, pid_t pid),
+			 struct pids *ret)
 {
-	struct wm_recorder_targets *t = data;
-	bool wanted = t->changed || wm_recorder_needs_programs(t->plan);
-	DIR *proc = wanted ? opendir("/proc") : NULL;
+	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 
 	while (proc && (entry = readdir(proc))) {
-		struct wm_attach_result result;
 		pid_t pid = (pid_t)atol(entry->d_name);
-		int err;
 
-		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid() || !is_new(t, pid))
+		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid() ||
+		    !belongs(t, pid))
 			continue;
-		err = targets_attach(t, pid, true, &result, NULL);
-		if (err == -EACCES || err == -EPERM)
-			t->nr_denied++;
+		if (WM_ARRAY_GROW(ret->at, ret->room, ret->nr + 1))
+			break;
+		ret->at[ret->nr++] = pid;
 	}
 	if (proc)
 		closedir(proc);
-	if (wanted)
-		forget_absent(t);
+}
+
+static void count_denied(pid_t pid, int err, const struct wm_attach_result *result,
+			 const struct wm_diag *why, void *data)
+{
+	struct wm_recorder_targets *t = data;
+
+	(void)pid;
+	(void)result;
+	(void)why;
+	t->nr_denied += err == -EACCES || err == -EPERM;
+}
+
+static void on_scan(void *data)
+{
+	struct wm_recorder_targets *t = data;
+	struct pids pids = {NULL, 0, 0};
+
+	if (!t->changed && !wm_recorder_needs_programs(t->plan))
+		return;
+	pids_collect(t, is_new, &pids);
+	targets_attach(t, pids.at, pids.nr, true, count_denied, t);
+	free(pids.at);
+	forget_absent(t);
 }
 
 static int start_all(struct wm_recorder_targets *t)
@@ -431,7 +471,7 @@ static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
 {
 	const struct seen *s = targets_find_seen(t, pid);
 
-	if (pid == getpid() || (s && s->joined))
+	if (s && s->joined)
 		return false;
 	if (t->plan->all)
 		return true;
@@ -440,27 +480,29 @@ static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
 	return wm_process_environment_has((uint32_t)pid, t->session->path);
 }
 
+/* Ignores errors, because most processes have no runtime. */
+static void ignore_result(pid_t pid, int err, const struct wm_attach_result *result,
+			  const struct wm_diag *why, void *data)
+{
+	(void)pid;
+	(void)err;
+	(void)result;
+	(void)why;
+	(void)data;
+}
+
 void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 {
+	struct pids pids = {NULL, 0, 0};
 	struct wm_rules *rules;
-	struct dirent *entry;
-	DIR *proc;
 
 	if (wm_rules_load(t->session->dirfd, &rules) < 0)
 		return; /* the session has ended */
 	wm_rules_destroy(t->changed);
 	t->changed = rules;
-	proc = opendir("/proc");
-	while (proc && (entry = readdir(proc))) {
-		struct wm_attach_result result;
-		pid_t pid = (pid_t)atol(entry->d_name);
-
-		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
-			/* Errors are ignored, because most processes have no runtime. */
-			(void)targets_attach(t, pid, true, &result, NULL);
-	}
-	if (proc)
-		closedir(proc);
+	pids_collect(t, is_left_out, &pids);
+	targets_attach(t, pids.at, pids.nr, true, ignore_result, NULL);
+	free(pids.at);
 }
 
 /* ------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/process.h"
 #include "control/session/session.h"
 #include "control/target/remote_runtime.h"
@@ -25,9 +26,10 @@
 #define SITES_MAX      (1u << 20) /* per module */
 #define DESC_BYTES_MAX (1u << 20)
 #define NAP_NS         5000000
-#define NAPS           60  /* longer in total than an agent's polling interval, 100 ms */
-#define LOCK_NAPS      400 /* two seconds */
-#define WAITING_MAX    32  /* most recorders that may wait for one process */
+#define NAPS           60   /* longer in total than an agent's polling interval, 100 ms */
+#define LOCK_NAPS      400  /* two seconds */
+#define WAITING_MAX    32   /* most recorders that may wait for one process */
+#define ASKED_MAX      256u /* processes waited for together: each needs a descriptor */
 
 struct walk {
 	struct wm_target *t;
@@ -286,24 +288,21 @@ static void unlock_requests(const struct wm_target *t)
 }
 
 /*
- * Waits until no request is pending: the process handles it soon if one of its threads passes a
- * site or its agent polls. Returns 0, or -EAGAIN if it does not.
+ * Whether no request is pending: the process handles it soon if one of its threads passes a site or
+ * its agent polls. Returns 1 if it is handled, 0 if not yet, -EAGAIN if the agent that would handle
+ * it has ended, or an error from reading the process.
  */
-static int await_taken(struct wm_target *t, bool while_agent, struct wm_diag *diag)
+static int look_taken(struct wm_target *t, bool by_agent, struct wm_diag *diag)
 {
-	for (int i = 0; i < NAPS; i++) {
-		int err = wm_target_refresh(t);
+	int err = wm_target_refresh(t);
 
-		if (err < 0)
-			return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
-					   (int)t->pid, strerror(-err));
-		if (t->control.attach_request == t->control.attach_done)
-			return 0;
-		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
-			break; /* the agent thread ends with its last recorder */
-		nap();
-	}
-	return -EAGAIN;
+	if (err < 0)
+		return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s", (int)t->pid,
+				   strerror(-err));
+	if (!request_is_pending(t))
+		return 1;
+	/* The agent thread ends with its last recorder. */
+	return by_agent && !(t->control.flags & WM_CONTROL_AGENT) ? -EAGAIN : 0;
 }
 
 /* Appends to a ':'-separated list. Returns false if it does not fit. */
@@ -348,10 +347,15 @@ static int list_folders(const struct wm_target *t, const char *ours, char *list,
 static int await_turn(struct wm_target *t, struct wm_diag *diag)
 {
 	char folder[sizeof(t->control.folders)];
-	int err = await_taken(t, false, diag);
+	int taken = 0;
 
-	if (err != -EAGAIN)
-		return err;
+	for (int i = 0; i < NAPS && !taken; i++) {
+		taken = look_taken(t, false, diag);
+		if (!taken)
+			nap();
+	}
+	if (taken)
+		return taken < 0 ? taken : 0;
 	attach_read_folders(t, folder, sizeof(folder));
 	return recorder_lives(folder) ? -EAGAIN : 0;
 }
@@ -408,29 +412,144 @@ static int attach_switch_on(struct wm_target *t, struct switching *s, struct wm_
 	return err < 0 ? err : walk_modules(&w);
 }
 
+/* ------------------------------------------------------------------ *
+ * Attaching to many processes
+ * ------------------------------------------------------------------ */
+
+/* A process whose agent has been asked. */
+struct asked {
+	struct wm_target target;
+	bool settled; /* `done` was called */
+};
+
+struct attaching {
+	const char *folder;
+	const struct wm_rules *rules;
+	bool quick;
+	wm_attach_done *done;
+	void *data;
+	struct asked *asked;
+	size_t nr_asked, room;
+};
+
+static void attach_settle(const struct attaching *a, struct wm_target *t, int err,
+			  const struct wm_attach_result *result, const struct wm_diag *diag)
+{
+	const pid_t pid = t->pid;
+
+	wm_target_close(t);
+	a->done(pid, err, result, diag, a->data);
+}
+
+/* Switches the events on from outside, because no agent handles the request. */
+static void attach_from_outside(const struct attaching *a, struct wm_target *t)
+{
+	struct switching s = {.rules = a->rules};
+	struct wm_diag diag = {.offset = -1};
+
+	attach_settle(a, t, attach_switch_on(t, &s, &diag), &s.result, &diag);
+}
+
+/* Returns whether the process's request is settled. */
+static bool attach_look(const struct attaching *a, struct wm_target *t)
+{
+	const struct wm_attach_result result = {.agent = true};
+	struct wm_diag diag = {.offset = -1};
+	int taken = look_taken(t, true, &diag);
+
+	if (taken == -EAGAIN)
+		attach_from_outside(a, t);
+	else if (taken)
+		attach_settle(a, t, taken < 0 ? taken : 0, &result, &diag);
+	return taken != 0;
+}
+
+/* Waits for all agents that were asked; those that are silent for too long are not needed. */
+static void await_asked(struct attaching *a)
+{
+	size_t left = a->nr_asked;
+
+	for (int n = 0; n < NAPS && left; n++) {
+		for (size_t i = 0; i < a->nr_asked; i++) {
+			struct asked *asked = &a->asked[i];
+
+			if (asked->settled)
+				continue;
+			asked->settled = attach_look(a, &asked->target);
+			left -= asked->settled;
+		}
+		if (left)
+			nap();
+	}
+	for (size_t i = 0; i < a->nr_asked; i++)
+		if (!a->asked[i].settled)
+			attach_from_outside(a, &a->asked[i].target);
+	a->nr_asked = 0;
+}
+
+static void attach_ask(struct attaching *a, pid_t pid)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_target t = {.pid = pid, .mem = -1};
+	int err = wm_target_open(pid, a->quick, &t, &diag);
+
+	if (!err) {
+		lock_requests(&t);
+		err = request(&t, a->folder, &diag);
+		unlock_requests(&t);
+	}
+	if (err) {
+		attach_settle(a, &t, err, NULL, &diag);
+		return;
+	}
+	if (a->nr_asked == ASKED_MAX)
+		await_asked(a);
+	if (!has_agent(&t))
+		attach_from_outside(a, &t);
+	else if (WM_ARRAY_GROW(a->asked, a->room, a->nr_asked + 1))
+		attach_settle(a, &t, -ENOMEM, NULL, &diag);
+	else
+		a->asked[a->nr_asked++] = (struct asked){.target = t};
+}
+
+void wm_attach_many(const pid_t *pids, size_t nr, const char *folder, const struct wm_rules *rules,
+		    bool quick, wm_attach_done *done, void *data)
+{
+	struct attaching a = {
+	    .folder = folder, .rules = rules, .quick = quick, .done = done, .data = data};
+
+	for (size_t i = 0; i < nr; i++)
+		attach_ask(&a, pids[i]);
+	await_asked(&a);
+	free(a.asked);
+}
+
+struct single {
+	int err;
+	struct wm_attach_result *result;
+	struct wm_diag *diag;
+};
+
+static void keep_single(pid_t pid, int err, const struct wm_attach_result *result,
+			const struct wm_diag *diag, void *data)
+{
+	struct single *s = data;
+
+	(void)pid;
+	s->err = err;
+	if (!err)
+		*s->result = *result;
+	else if (s->diag)
+		*s->diag = *diag;
+}
+
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
 	      struct wm_attach_result *ret, struct wm_diag *diag)
 {
-	struct wm_target t;
-	struct switching s = {.rules = rules};
-	int err = wm_target_open(pid, quick, &t, diag);
+	struct single s = {.result = ret, .diag = diag};
 
-	if (err < 0)
-		return err;
-	lock_requests(&t);
-	err = request(&t, folder, diag);
-	unlock_requests(&t);
-	if (err == 0) {
-		err = has_agent(&t) ? await_taken(&t, true, diag) : -EAGAIN;
-		s.result.agent = err == 0;
-		if (err == -EAGAIN)
-			err = attach_switch_on(&t, &s, diag);
-	}
-	wm_target_close(&t);
-	if (err < 0)
-		return err;
-	*ret = s.result;
-	return 0;
+	wm_attach_many(&pid, 1, folder, rules, quick, keep_single, &s);
+	return s.err;
 }
 
 int wm_attach_outcome(pid_t pid)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "control/attach.h"
 #include "control/session/session.h"
 #include "control/target/remote_runtime.h"
@@ -356,6 +357,97 @@ static void asked_one_by_one(void **state)
 	assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
+#define NR_MANY 3
+
+/* Whether the process has given itself the name of an agent. */
+static bool has_name(pid_t pid)
+{
+	return wm_process_has_thread((uint32_t)pid, WM_AGENT_NAME);
+}
+
+/* Handles the request once the last process has one, too. */
+static void act_as_agent(pid_t *pids)
+{
+	(void)prctl(PR_SET_NAME, WM_AGENT_NAME);
+	while (!__atomic_load_n(&pids[NR_MANY - 1], __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (;;) {
+		uint32_t other;
+		struct wm_target t;
+
+		if (wm_target_open(pids[NR_MANY - 1], true, &t, NULL) < 0)
+			_exit(1);
+		other = t.control.attach_request;
+		wm_target_close(&t);
+		if (other == 7)
+			waymark_control.attach_done = 7;
+		usleep(1000);
+	}
+}
+
+struct many {
+	pid_t *pids;
+	bool agent[NR_MANY];
+	unsigned nr_done;
+};
+
+static void note_done(pid_t pid, int err, const struct wm_attach_result *result,
+		      const struct wm_diag *diag, void *data)
+{
+	struct many *m = data;
+
+	m->nr_done++;
+	for (unsigned i = 0; i < NR_MANY; i++)
+		if (m->pids[i] == pid) {
+			assert_int_equal(err, 0);
+			m->agent[i] = result->agent;
+			return;
+		}
+	assert_int_equal(err, -ESRCH);
+	assert_non_null(strstr(diag->sentence, "no process"));
+}
+
+/*
+ * All processes are asked before any of them is waited for: the agents here answer only when the
+ * last process was asked.
+ */
+static void many_at_once(void **state)
+{
+	pid_t asked[NR_MANY + 1];
+	struct many m = {.nr_done = 0};
+
+	want("app:one");
+	waymark_control.flags = WM_CONTROL_AGENT;
+	m.pids =
+	    mmap(NULL, sizeof(asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(m.pids, MAP_FAILED);
+	for (unsigned i = 0; i < NR_MANY; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid)
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!pid && i < NR_MANY - 1)
+			act_as_agent(m.pids);
+		while (!pid)
+			pause(); /* without a thread of the agent's name */
+		__atomic_store_n(&m.pids[i], pid, __ATOMIC_RELEASE);
+	}
+	while (!has_name(m.pids[0]) || !has_name(m.pids[1]))
+		usleep(1000);
+	memcpy(asked, m.pids, NR_MANY * sizeof(*asked));
+	asked[NR_MANY] = INT32_MAX; /* no process */
+	wm_attach_many(asked, NR_MANY + 1, "/tmp/session", rules, true, note_done, &m);
+	assert_int_equal(m.nr_done, NR_MANY + 1);
+	assert_true(m.agent[0] && m.agent[1]);
+	assert_false(m.agent[2]);
+	for (unsigned i = 0; i < NR_MANY; i++) {
+		(void)kill(m.pids[i], SIGKILL);
+		(void)waitpid(m.pids[i], NULL, 0);
+	}
+	(void)munmap(m.pids, sizeof(asked));
+}
+
 /* Tables that have invalid addresses or no end are skipped. */
 static void hostile_tables(void **state)
 {
@@ -439,6 +531,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(pending_request, setup, teardown),
 	    cmocka_unit_test_setup_teardown(pending_list, setup, teardown),
 	    cmocka_unit_test_setup_teardown(asked_one_by_one, setup, teardown),
+	    cmocka_unit_test_setup_teardown(many_at_once, setup, teardown),
 	    cmocka_unit_test_setup_teardown(hostile_tables, setup, teardown),
 	    cmocka_unit_test_setup_teardown(listed, setup, teardown),
 	    cmocka_unit_test_setup_teardown(refused, setup, teardown),
