@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject.c - inject PATH PRE HANDLER: a signal at every instruction of an emit, whose handler
+ * inject.c - inject PATH PRE HANDLER: a signal at every instruction of an emit, or at every
+ * $TORTURE_STRIDE-th, whose handler
  *
  *   one    traces one event
  *   many   traces enough events to change the chunk of its level
@@ -153,7 +154,7 @@ static pid_t start(void)
 int main(int argc, char **argv)
 {
 	struct visit *v;
-	unsigned nr;
+	unsigned nr, stride = torture_stride(), signals = 0;
 	pid_t first;
 
 	if (argc != 4)
@@ -165,15 +166,16 @@ int main(int argc, char **argv)
 	first = start(); /* the emit's slot is its first */
 	nr = survey(first, path, &tally->slot[tally->next - 2].done, &v);
 	atexit(say_where);
-	for (unsigned i = 0; i < nr; i++) {
+	for (unsigned i = torture_first(stride, handler) + pre % stride; i < nr; i += stride) {
 		pid_t pid = start();
 		now_at = v[i].pc;
+		signals++;
 		if (run_to(pid, v[i].pc, 1) && resume(pid, PTRACE_CONT, SIGUSR1)) {
 			fprintf(stderr, "inject: the child stopped again at %lx\n", pc_of(pid));
 			return 1;
 		}
 	}
 	now_at = 0;
-	fprintf(stderr, "inject: %s %s: %u signals\n", path, handler, nr);
-	return nr < 20;
+	fprintf(stderr, "inject: %s %s: %u signals\n", path, handler, signals);
+	return signals < 20;
 }

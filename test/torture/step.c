@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * step.c - step SCENARIO [PRE [visit] [lossy]]: kills a process by SIGKILL at every instruction of
- * a path through the runtime. A child runs to the beginning of the path and stops; ptrace steps it
- * k instructions and kills it; the next child is killed an instruction later, until one reaches the
- * path's end. To be run under `waymark record`, whose rules determine whether an event takes the
- * direct path.
+ * a path through the runtime, or at every $TORTURE_STRIDE-th. A child runs to the beginning of the
+ * path and stops; ptrace steps it k instructions and kills it; the next child is killed that many
+ * instructions later, until one reaches the path's end. To be run under `waymark record`, whose
+ * rules determine whether an event takes the direct path.
  *
  *   fixed text bytes   one event of that kind, after PRE `fixed` ones
  *   first              the first event of a forked child, from fork on
@@ -13,7 +13,7 @@
  *
  * The last three, and others with `visit`, are long and full of loops: they are traced once, then
  * one child is killed at the first visit of each address, and another at a random one of its
- * visits. Then PRE is a stride: 1 is all addresses. `lossy`: the buffers are too small for all
+ * visits. Of the last three, PRE is the stride. `lossy`: the buffers are too small for all
  * events.
  */
 #include "tracer.h"
@@ -122,16 +122,19 @@ static pid_t start_child(const char *kind)
 	}
 }
 
-static unsigned step_all(const char *kind)
+static unsigned step_all(const char *kind, unsigned stride)
 {
-	for (unsigned k = 0;; k++) {
+	unsigned kills = 0;
+
+	for (unsigned k = torture_first(stride, kind);; k += stride) {
 		pid_t pid = start_child(kind);
 		bool alive = true;
 		for (unsigned i = 0; i < k && alive; i++)
 			alive = resume(pid, PTRACE_SINGLESTEP, 0);
 		if (!alive)
-			return k;
+			return kills;
 		bury(pid);
+		kills++;
 	}
 }
 
@@ -159,7 +162,7 @@ int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "fixed";
 	bool visit = !strcmp(kind, "first") || !strcmp(kind, "attach") || !strcmp(kind, "start");
-	unsigned kills, stride = visit ? torture_arg(argc, argv, 2, 1) : 1;
+	unsigned kills, stride = torture_stride();
 
 	tally = torture_map();
 	if (argc > 2 && !strcmp(kind, "main"))
@@ -167,6 +170,8 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(kind, "ask"))
 		return ask((uint32_t)atoi(argv[2]));
 	self = argv[0];
+	if (visit)
+		stride = torture_arg(argc, argv, 2, stride);
 	pre = torture_arg(argc, argv, 2, 10);
 	for (int i = 3; i < argc; i++) {
 		visit = visit || !strcmp(argv[i], "visit");
@@ -174,7 +179,7 @@ int main(int argc, char **argv)
 			flags = 0;
 	}
 	seed = torture_seed();
-	kills = visit ? visit_all(kind, stride) : step_all(kind);
+	kills = visit ? visit_all(kind, stride) : step_all(kind, stride);
 	fprintf(stderr, "step: %s: %u kills\n", kind, kills);
 	return kills < 20; /* a path this short cannot be the right one */
 }

@@ -178,6 +178,26 @@ static inline uint32_t torture_random(uint64_t *state, uint32_t below)
 	return (uint32_t)((*state >> 32) % below);
 }
 
+/* The distance between the instructions that step.c and inject.c try: $TORTURE_STRIDE, or 1 for
+ * all. */
+static inline unsigned torture_stride(void)
+{
+	const char *s = getenv("TORTURE_STRIDE");
+	unsigned long stride = s ? strtoul(s, NULL, 0) : 1;
+
+	return stride ? (unsigned)stride : 1;
+}
+
+/* The first of these instructions. It differs by name, so that paths together try all of them. */
+static inline unsigned torture_first(unsigned stride, const char *name)
+{
+	unsigned sum = 0;
+
+	while (*name)
+		sum += (unsigned char)*name++;
+	return sum % stride;
+}
+
 static inline uint64_t torture_now_ns(void)
 {
 	struct timespec t;
