@@ -430,3 +430,16 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	"$waymark" record -q --preload none -e page-faults -c 1 -g dwarf -o dwarf.t -- ./without >/dev/null 2>&1
 	[[ "$("$waymark" report dwarf.t)" != *"no callers"* ]]
 }
+
+@test "events without an address have no symbol beside samples" {
+	"$waymark" record -q -e 'hello:*' -e page-faults -c 1 -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null 2>&1 ||
+		skip "no page faults can be sampled here"
+	run -0 "$waymark" report t --json
+	python3 - "$output" <<-'END'
+	import json, sys
+	tables = {t["subject"]: t["rows"] for t in json.loads(sys.argv[1])["tables"] if "subject" in t}
+	assert any(r["sym"] for r in tables["sw:page-faults"]), tables
+	marks = [r for name, rows in tables.items() if name.startswith("hello:") for r in rows]
+	assert marks and all((r["dso"], r["sym"]) == ("", "") for r in marks), marks
+	END
+}

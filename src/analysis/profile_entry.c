@@ -16,7 +16,7 @@ static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint
 		const struct wm_key_def *d = p->keys[i].def;
 
 		if (d->of_frame) {
-			*words = frame == WM_FRAME_NONE ? 0 : d->of_stack(p->stacks, frame);
+			*words = frame == WM_FRAME_NONE ? d->none : d->of_stack(p->stacks, frame);
 		} else {
 			memcpy(words, bucket, d->nr_words * sizeof(*words));
 			bucket += d->nr_words;

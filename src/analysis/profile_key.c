@@ -179,20 +179,23 @@ static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, str
 
 /* --- the table ------------------------------------------------------------------------ */
 
+#define OF_EVENT(function)       WM_CELL_TEXT, 1, false, function, NULL, 0
+#define OF_FRAME(function, none) WM_CELL_TEXT, 1, true, NULL, function, none
+
 static const struct wm_key_def defs[] = {
-    {"comm", "Command", WM_CELL_TEXT, 1, false, key_comm_of, NULL, key_join_name, name_cell},
-    {"pid", "Pid", WM_CELL_TEXT, 1, false, key_pid_of, NULL, NULL, id_cell},
-    {"tid", "Tid", WM_CELL_TEXT, 1, false, key_tid_of, NULL, NULL, id_cell},
-    {"cpu", "CPU", WM_CELL_TEXT, 1, false, cpu_of, NULL, NULL, id_cell},
-    {"event", "Event", WM_CELL_TEXT, 1, false, key_event_of, NULL, key_join_name, name_cell},
-    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, key_dso_of, NULL, name_cell},
-    {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
-    {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
-    {"srcline", "Source:line", WM_CELL_TEXT, 1, true, NULL, srcline_of, NULL, name_cell},
+    {"comm", "Command", OF_EVENT(key_comm_of), key_join_name, name_cell},
+    {"pid", "Pid", OF_EVENT(key_pid_of), NULL, id_cell},
+    {"tid", "Tid", OF_EVENT(key_tid_of), NULL, id_cell},
+    {"cpu", "CPU", OF_EVENT(cpu_of), NULL, id_cell},
+    {"event", "Event", OF_EVENT(key_event_of), key_join_name, name_cell},
+    {"dso", "Object", OF_FRAME(key_dso_of, 0), NULL, name_cell},
+    {"sym", "Symbol", OF_FRAME(sym_of, WM_SYMBOL_NONE), NULL, sym_cell},
+    {"symbol", "Symbol", OF_FRAME(sym_of, WM_SYMBOL_NONE), NULL, sym_cell},
+    {"srcline", "Source:line", OF_FRAME(srcline_of, 0), NULL, name_cell},
 };
 
-static const struct wm_key_def field_def = {NULL,         NULL, WM_CELL_TEXT, 2,         false,
-					    key_field_of, NULL, join_field,   field_cell};
+static const struct wm_key_def field_def = {
+    NULL, NULL, WM_CELL_TEXT, 2, false, key_field_of, NULL, 0, join_field, field_cell};
 
 const char *const wm_key_names[] = {"comm", "pid", "tid",     "cpu", "event",
 				    "dso",  "sym", "srcline", NULL};

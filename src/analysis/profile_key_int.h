@@ -31,6 +31,8 @@ struct wm_key_def {
 	bool (*of_event)(const struct wm_key *k, const struct wm_sight *s, uint64_t *words);
 	uint64_t (*of_stack)(struct wm_stacks *stacks, uint32_t frame);
 
+	uint64_t none; /* word of an event without a frame; its cell is empty */
+
 	/* Converts words of another part to those of this one; NULL: they are the same. */
 	void (*join)(const struct wm_join *j, uint64_t *words);
 

@@ -16,8 +16,9 @@
 #include "symbol/symbols.h"
 #include "trace/name_table.h"
 
-#define WM_FRAME_NONE UINT32_MAX
-#define WM_STACK_NONE 0u /* the empty stack */
+#define WM_FRAME_NONE  UINT32_MAX
+#define WM_SYMBOL_NONE UINT32_MAX /* its text is empty */
+#define WM_STACK_NONE  0u         /* the empty stack */
 
 struct wm_stacks;
 
