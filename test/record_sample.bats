@@ -126,6 +126,20 @@ text() { # prints a trace, one event per line
 	[ "$(sort -u addresses | wc -l)" = 400 ]
 }
 
+@test "a period takes one of so many events, and weighs the sample with it" {
+	waymark record -q -e page-faults -c 100 -o t -- "$W/work" touch 2000 >/dev/null
+	text t | grep -c 'sw:page-faults.*period = 100 }' >nr
+	cat nr
+	[ "$(cat nr)" -ge 20 ] && [ "$(cat nr)" -le 200 ]
+	run -0 --separate-stderr waymark report t -s event
+	[[ $output == *"$(cat nr) events, weight $(cat nr)00"$'\n'* ]]
+	needs_tracepoints
+	waymark record -q --preload none -e syscalls:sys_enter_getcpu -c 1000 -o u -- "$W/work" calls 20000
+	text u >text
+	[ "$(grep -c 'sys_enter_getcpu: .*period = 1000 }' text)" -ge 15 ]
+	[ "$(grep -c 'sys_enter_getcpu: ' text)" -le 20 ]
+}
+
 @test "a rate gives about that many samples per second of CPU time; the event is named" {
 	run -0 --separate-stderr waymark record -F 1000 -o t -- "$W/work" burn 400
 	[[ $stderr == *"sampling cpu:cycles"* || $stderr == *"sampling sw:cpu-clock"* ]]

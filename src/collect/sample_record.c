@@ -36,6 +36,7 @@ static int set_shape(struct wm_sample_plan *p, const struct wm_sample_event *e, 
 	err = wm_kperf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
 	if (!err)
 		wm_kperf_shape_init(&p->shape, &attr, big_endian);
+	p->period = e->sampled.period;
 	return err;
 }
 
@@ -169,7 +170,9 @@ int64_t wm_sample_put(const struct wm_sample_plan *p, const void *record, size_t
 
 	if (err)
 		return err;
-	context = (struct wm_sample_context){(int32_t)s.pid, (int32_t)s.tid, s.ip, s.period};
+	context = (struct wm_sample_context){
+	    (int32_t)s.pid, (int32_t)s.tid, s.ip,
+	    p->shape.sample_type & WM_PERF_SAMPLE_PERIOD ? s.period : p->period};
 	*ret_pid = s.pid;
 	*ret_tid = s.tid;
 	at = sample_record_put_parts(p, &s, sample_record_put(to, &context, sizeof(context)));

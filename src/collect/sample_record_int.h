@@ -27,6 +27,7 @@ struct wm_sample_event {
 /* How to read and write one event's samples. */
 struct wm_sample_plan {
 	struct wm_perf_shape shape;
+	uint64_t period; /* of samples that do not contain theirs */
 	/* The WM_PERF_SAMPLE_* bits of the parts that become fields. */
 	uint64_t parts;
 	struct wm_kplan *fields;        /* a tracepoint's fields, else NULL */

@@ -41,6 +41,19 @@ static bool has_address(const struct wm_event_def *def)
 	       def->config == PERF_COUNT_SW_ALIGNMENT_FAULTS;
 }
 
+/*
+ * Whether each sample shall contain its period. For events that the kernel counts itself, a fixed
+ * period must not be in it: with it, the kernel takes a sample of each hit, with the hit's weight
+ * as its period (perf_swevent_event()). Period 1 needs that: some tracepoints count nanoseconds.
+ */
+static bool has_period(const struct wm_sampler_event *e, uint32_t type)
+{
+	bool counted = type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||
+		       type == PERF_TYPE_BREAKPOINT;
+
+	return e->frequency || e->period <= 1 || !counted;
+}
+
 static void set_clock(struct perf_event_attr *a, int clockid)
 {
 	a->use_clockid = 1;
@@ -55,7 +68,9 @@ void wm_sampler_attr(const struct wm_sampler_event *e, int clockid, struct perf_
 	wm_event_def_attr(e->def, a);
 	set_clock(a, clockid);
 	a->disabled = 1;
-	a->sample_type = IN_ALL | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	a->sample_type = IN_ALL | PERF_SAMPLE_IP;
+	if (has_period(e, a->type))
+		a->sample_type |= PERF_SAMPLE_PERIOD;
 	if (has_address(e->def))
 		a->sample_type |= PERF_SAMPLE_ADDR;
 	if (a->type == PERF_TYPE_TRACEPOINT)
