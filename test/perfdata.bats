@@ -38,6 +38,18 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
+@test "addresses in print forms have the names that perf script prints" {
+	perf_record -N -q -e kmem:kmalloc,kmem:kfree -o p.data -- ls / 2>err >/dev/null ||
+		skip "perf may not record tracepoints here: $(head -1 err)"
+	perf_says p.data comm,tid,cpu,time,event,trace >perf.txt
+	grep -q 'call_site=[a-z_].*+0x' perf.txt || skip "perf has no symbols of this kernel"
+	we_say p.data >ours.txt
+	diff perf.txt ours.txt
+	waymark print p.data | grep -q 'call_site=[a-z_].*+0x'
+	waymark print --jsonl p.data | grep -q '"message":"call_site=[a-z_].*+0x'
+	waymark print --no-symbols p.data | grep -q 'call_site=0xffff'
+}
+
 @test "the same from a pipe, and compressed" {
 	perf record -N -q -o - -e sched:sched_switch -- sleep 0.05 >pipe.data 2>err || skip "$(head -1 err)"
 	perf script -i pipe.data >pipe.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"

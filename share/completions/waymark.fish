@@ -99,7 +99,7 @@ complete -c waymark -n '__fish_seen_subcommand_from print script' -l json -d 'pr
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l jsonl -d 'print one JSON object per line'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l fields -x -d 'print only these fields and contexts'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -s F -l columns -x -a '(__fish_complete_list , "__waymark_words cpu")' -d 'perf\'s format with these columns, as in perf script: comm, tid...'
-complete -c waymark -n '__fish_seen_subcommand_from print script' -l no-symbols -d 'in perf\'s format, print addresses instead of symbols'
+complete -c waymark -n '__fish_seen_subcommand_from print script' -l no-symbols -d 'print addresses instead of symbols, in perf\'s format and in kernel...'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l symfs -x -a '(__fish_complete_directories)' -d 'look for files with symbols below this folder'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -s A -l all -d 'also print the recorder\'s own events: processes, modules, losses'
 complete -c waymark -n '__fish_seen_subcommand_from print script' -l clock-seconds -d 'print times as seconds since the clock\'s origin'

@@ -18,6 +18,7 @@
 
 #include "base/text.h"
 #include "kdata/event_format.h"
+#include "kdata/kernel_names.h"
 
 #define WM_KPRINT_NODES_MAX 65536u /* maximum number in one print form */
 #define WM_KPRINT_DEPTH_MAX 100u   /* maximum nesting of parentheses and operators */
@@ -40,5 +41,10 @@ bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f);
 /* Appends the text of a record. `known` (optional) translates addresses to symbols and strings. */
 void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		   const unsigned char *record, uint32_t bytes, struct wm_text *out);
+
+/* The same; `names` (optional) is asked for addresses without a symbol in `known`. */
+void wm_kprint_run_named(const struct wm_kprint *p, const struct wm_kformats *known,
+			 const struct wm_kernel_names *names, const unsigned char *record,
+			 uint32_t bytes, struct wm_text *out);
 
 #endif

@@ -14,6 +14,8 @@ void wm_krun_symbol(const struct wm_krun *r, uint64_t addr, bool offset)
 	uint64_t start;
 	const char *name = r->known ? wm_kformats_symbol(r->known, addr, &start) : NULL;
 
+	if (!name && r->names)
+		name = r->names->find(r->names->own, addr, &start);
 	if (!name) {
 		wm_krun_hex(r->out, addr);
 		return;

@@ -264,10 +264,11 @@ static const struct wm_kconv *run_quick(const struct wm_krun *r, const struct wm
 	return c;
 }
 
-void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
-		   const unsigned char *record, uint32_t bytes, struct wm_text *out)
+void wm_kprint_run_named(const struct wm_kprint *p, const struct wm_kformats *known,
+			 const struct wm_kernel_names *names, const unsigned char *record,
+			 uint32_t bytes, struct wm_text *out)
 {
-	struct wm_krun r = {p, known, record, bytes, out};
+	struct wm_krun r = {p, known, record, bytes, out, names};
 	const struct wm_kconv *c = p->convs;
 	size_t start = out->bytes;
 
@@ -286,4 +287,10 @@ void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		if (out->bytes - start < WM_KPRINT_LINE_MAX)
 			run_conversion(&r, c);
 	}
+}
+
+void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
+		   const unsigned char *record, uint32_t bytes, struct wm_text *out)
+{
+	wm_kprint_run_named(p, known, NULL, record, bytes, out);
 }

@@ -285,6 +285,44 @@ static void test_hostile_forms(void **state)
 	free(form);
 }
 
+static const char *name_kernel(void *own, uint64_t address, uint64_t *ret_start)
+{
+	*ret_start = 0x2000;
+	return address == 0x2010 ? own : NULL;
+}
+
+/* Names of others are used where the trace has none. */
+static void test_names(void **state)
+{
+	static const char text[] =
+	    "name: e\nID: 7\nformat:\n\tfield:unsigned short common_type;"
+	    "\toffset:0;\tsize:2;\tsigned:0;\n\tfield:void * a;\toffset:8;"
+	    "\tsize:8;\tsigned:0;\n\nprint fmt: \"%ps %pS %pB %pS\", REC->a, "
+	    "REC->a, (void *)0xffffffff81000110UL, (void *)1UL\n";
+	static const uint64_t record[] = {7, 0x2010};
+	const struct wm_kernel_names names = {name_kernel, (void *)"elsewhere"};
+	struct wm_kformats *k = known_kernel();
+	const struct wm_kformat *f;
+	const struct wm_kprint *p;
+	struct wm_arena arena;
+	struct wm_text out;
+
+	wm_arena_init(&arena, 1 << 20);
+	wm_text_init(&out);
+	assert_int_equal(
+	    wm_kformat_parse(&arena, wm_kformats_machine(k), "s", text, sizeof(text) - 1, &f, NULL),
+	    0);
+	assert_int_equal(wm_kprint_compile(&arena, wm_kformats_machine(k), f, &p, NULL), 0);
+	wm_kprint_run_named(p, k, &names, (const unsigned char *)record, sizeof(record), &out);
+	assert_string_equal(out.data, "elsewhere elsewhere+0x10 do_it+0x10 0x1");
+	wm_text_cut(&out, 0);
+	wm_kprint_run_named(p, NULL, &names, (const unsigned char *)record, sizeof(record), &out);
+	assert_string_equal(out.data, "elsewhere elsewhere+0x10 0xffffffff81000110 0x1");
+	wm_text_done(&out);
+	wm_arena_done(&arena);
+	wm_kformats_destroy(k);
+}
+
 static void test_bprint(void **state)
 {
 	static const char form[] =
@@ -359,7 +397,7 @@ int main(void)
 	    cmocka_unit_test(test_helpers),       cmocka_unit_test(test_pointers),
 	    cmocka_unit_test(test_bprint),        cmocka_unit_test(test_forms_we_cannot_run),
 	    cmocka_unit_test(test_switch),        cmocka_unit_test(test_short_records),
-	    cmocka_unit_test(test_hostile_forms),
+	    cmocka_unit_test(test_hostile_forms), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,7 @@ struct wm_krun {
 	const unsigned char *record;
 	uint32_t bytes;
 	struct wm_text *out;
+	const struct wm_kernel_names *names; /* optional */
 };
 
 struct wm_kbytes {

@@ -30,6 +30,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "event/item.h"
+#include "kdata/kernel_names.h"
 
 #define WM_TIME_NONE     INT64_MIN    /* time of an event without a clock */
 #define WM_TRACE_FAULTS  1000u        /* faults stored, and warnings; any more are only counted */
@@ -269,9 +270,11 @@ struct wm_reader_ops {
 	/*
 	 * Appends the print form of an event whose type has `prints` set; false: not available. The
 	 * forms of other types are printf formats in which each conversion takes the next field.
+	 * `names` (optional) names addresses for which the trace has no symbol.
 	 * May be NULL.
 	 */
-	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
+	bool (*print)(const struct wm_trace *t, const struct wm_event *e,
+		      const struct wm_kernel_names *names, struct wm_text *out);
 
 	/*
 	 * Returns the traced kernel's symbols, malloc'ed. 0; -ENOENT: the trace has none; -errno.

@@ -84,7 +84,7 @@ static const struct wm_option options[] = {
 	     "period, event, trace, ip, sym, symoff, dso; +NAME adds a column, -NAME removes one",
      TO(TEXT, columns)},
     {.name = "no-symbols",
-     .help = "in perf's format, print addresses instead of symbols",
+     .help = "print addresses instead of symbols, in perf's format and in kernel events",
      TO(FLAG, no_symbols)},
     WM_ASKED_SYMFS(struct wm_print_values, symfs),
     {.name = "all",

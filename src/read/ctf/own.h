@@ -108,7 +108,8 @@ struct wm_ctf_kernel;
  */
 int wm_ctf_kernel_read(struct wm_trace *t);
 void wm_ctf_kernel_done(struct wm_ctf_kernel *k); /* accepts NULL */
-bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
+bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e,
+			 const struct wm_kernel_names *names, struct wm_text *out);
 
 /* --- own_note.c ------------------------------------------------------------ */
 

@@ -254,7 +254,8 @@ static uint64_t own_kernel_context(const struct wm_event *e, const char *name)
 	return 0;
 }
 
-bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e,
+			 const struct wm_kernel_names *names, struct wm_text *out)
 {
 	struct wm_ctf_kernel *k = ((const struct wm_ctf_trace *)t->own)->kernel;
 	unsigned char record[WM_REBUILD_BYTES_MAX];
@@ -276,8 +277,8 @@ bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, str
 			      record);
 	if (n < 0)
 		return false;
-	wm_kprint_run(type->print, shows_addresses(type->format) ? symbols_of(t, k) : NULL, record,
-		      (uint32_t)n, out);
+	wm_kprint_run_named(type->print, shows_addresses(type->format) ? symbols_of(t, k) : NULL,
+			    names, record, (uint32_t)n, out);
 	for (end = out->bytes; end > start && out->data[end - 1] == '\n';)
 		end--;
 	if (end < out->bytes && !out->failed)

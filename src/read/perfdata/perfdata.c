@@ -328,14 +328,15 @@ static void close_perfdata(struct wm_trace *t)
 	}
 }
 
-static bool perfdata_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool perfdata_print(const struct wm_trace *t, const struct wm_event *e,
+			   const struct wm_kernel_names *names, struct wm_text *out)
 {
 	const struct wm_pd *pd = t->own;
 	const struct wm_pd_attr *a = e->type->meta ? NULL : e->type->own;
 
 	if (!a || !a->format || !e->raw)
 		return false;
-	wm_kprint_run(a->print, pd->formats, e->raw, e->raw_bytes, out);
+	wm_kprint_run_named(a->print, pd->formats, names, e->raw, e->raw_bytes, out);
 	return true;
 }
 

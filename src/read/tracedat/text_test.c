@@ -54,7 +54,7 @@ static void add_event(const struct wm_trace *t, const struct wm_event *e, struct
 	wm_text_f(text, "[%03d] %llu.%06llu: %s: ", e->cpu, (unsigned long long)(us / 1000000),
 		  (unsigned long long)(us % 1000000), strchr(e->type->name, ':') + 1);
 	head = text->bytes;
-	assert_true(t->ops->print(t, e, text));
+	assert_true(t->ops->print(t, e, NULL, text));
 	while (text->data[head] == ' ')
 		memmove(text->data + head, text->data + head + 1, strlen(text->data + head));
 	for (at = text->data; (nl = strchr(at, '\n')); at = nl + 1)

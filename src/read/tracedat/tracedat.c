@@ -166,7 +166,8 @@ static const char *tracedat_comm(const struct wm_trace *t, const struct wm_event
 	return name ? name : "";
 }
 
-static bool tracedat_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool tracedat_print(const struct wm_trace *t, const struct wm_event *e,
+			   const struct wm_kernel_names *names, struct wm_text *out)
 {
 	const struct wm_td *td = t->own;
 	const struct wm_td_event *own = e->type->own;
@@ -174,7 +175,7 @@ static bool tracedat_print(const struct wm_trace *t, const struct wm_event *e, s
 
 	if (!e->raw)
 		return false;
-	wm_kprint_run(own->print, td->formats, e->raw, e->raw_bytes, out);
+	wm_kprint_run_named(own->print, td->formats, names, e->raw, e->raw_bytes, out);
 	for (end = out->bytes; end > start && out->data[end - 1] == '\n';)
 		end--;
 	if (end < out->bytes && !out->failed)

@@ -15,7 +15,7 @@ static void check_event(const struct wm_trace *t, const struct wm_event *e, stru
 	assert_true(e->ns >= e->packet->begin_ns && e->ns <= e->packet->end_ns);
 	assert_true(e->parts[WM_PART_FIELDS].end >= e->parts[WM_PART_FIELDS].at);
 	wm_text_cut(text, 0);
-	assert_true(t->ops->print(t, e, text));
+	assert_true(t->ops->print(t, e, NULL, text));
 	assert_false(text->failed);
 	c->printed += text->bytes != 0;
 	c->events++;

@@ -37,7 +37,7 @@ static void check_event(const struct wm_trace *t, const struct wm_event *e, unsi
 	assert_string_equal(t->ops->comm(t, e), cpu ? "one" : "zero");
 	(void)snprintf(want, sizeof(want), "n=%d name=abc", number_of(buffer, cpu, page, record));
 	wm_text_cut(text, 0);
-	assert_true(t->ops->print(t, e, text));
+	assert_true(t->ops->print(t, e, NULL, text));
 	assert_string_equal(text->data, want);
 }
 

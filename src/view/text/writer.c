@@ -462,7 +462,7 @@ static char *delta(char *at, bool known, int64_t ns, int64_t before,
 bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
 		     struct wm_text *out)
 {
-	return e->type->print && wm_view_print(&v->traces[trace], e, out);
+	return e->type->print && wm_view_print(NULL, &v->traces[trace], e, out);
 }
 
 void wm_view_page_init(struct wm_view_page *p, bool later)
@@ -591,18 +591,22 @@ const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, u
 	return comm;
 }
 
-bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out)
+bool wm_view_print(struct wm_view_page *page, const struct view_trace *t, const struct wm_event *e,
+		   struct wm_text *out)
 {
 	const struct wm_shape *fields = t->types[e->type->index].form;
+	struct view_asking asking = {page, t, e};
+	const struct wm_kernel_names names = {wm_view_kernel_name, &asking};
 
 	if (e->type->prints)
-		return t->trace->ops->print(t->trace, e, out);
+		return t->trace->ops->print(t->trace, e, page ? &names : NULL, out);
 	if (fields)
 		wm_view_print_form(out, e->type->print, fields, e);
 	return fields;
 }
 
-bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+bool wm_view_put_print(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e)
 {
 	size_t before;
 	bool has;
@@ -611,7 +615,7 @@ bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struc
 		return false;
 	wm_pen_close(p);
 	before = p->text->bytes;
-	has = wm_view_print(t, e, p->text);
+	has = wm_view_print(page, t, e, p->text);
 	if (!has)
 		wm_text_cut(p->text, before);
 	wm_pen_resume(p);

@@ -126,10 +126,25 @@ void wm_view_babeltrace_name(const struct wm_view *v, struct wm_text *t,
 			     const struct wm_event_type *type);
 
 /* Appends the event's filled-in print form; false: its type has none, or it cannot be filled in. */
-bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
+bool wm_view_put_print(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e);
 
-/* Like wm_view_put_print(), but appends to a struct wm_text; the type must have a print form. */
-bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
+/*
+ * Like wm_view_put_print(), but appends to a struct wm_text; the type must have a print form.
+ * Without a page (NULL), kernel addresses are named only if the trace has the symbols.
+ */
+bool wm_view_print(struct wm_view_page *page, const struct view_trace *t, const struct wm_event *e,
+		   struct wm_text *out);
+
+/* An event whose print form is being written. */
+struct view_asking {
+	struct wm_view_page *page;
+	const struct view_trace *t;
+	const struct wm_event *e;
+};
+
+/* Names a kernel address in the print form of a struct view_asking; see kdata/kernel_names.h. */
+const char *wm_view_kernel_name(void *own, uint64_t address, uint64_t *ret_start);
 
 /* Frees a page's address lookup; accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);

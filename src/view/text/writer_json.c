@@ -75,22 +75,23 @@ static void writer_json_put_parts(struct wm_pen *p, const struct view_trace *t,
 	}
 }
 
-static void writer_json_put_message(struct wm_pen *p, const struct view_trace *t,
-				    const struct wm_event *e)
+static void writer_json_put_message(struct wm_pen *p, struct wm_view_page *page,
+				    const struct view_trace *t, const struct wm_event *e)
 {
 	struct wm_text message;
 
 	if (!e->type->print)
 		return;
 	wm_text_init(&message);
-	if (wm_view_print(t, e, &message))
+	if (wm_view_print(page, t, e, &message))
 		writer_json_put_string(p, ",\"message\":", message.data ? message.data : "",
 				       (uint32_t)message.bytes);
 	p->text->failed |= message.failed;
 	wm_text_done(&message);
 }
 
-static void put_object(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+static void put_object(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e)
 {
 	const struct view_type *type = &t->types[e->type->index];
 	uint32_t bytes;
@@ -114,7 +115,7 @@ static void put_object(struct wm_pen *p, const struct view_trace *t, const struc
 	wm_pen_need(p, HEAD_ROOM);
 	put_key_number(p, ",\"cpu\":", e->cpu);
 	writer_json_put_parts(p, t, type, e);
-	writer_json_put_message(p, t, e);
+	writer_json_put_message(p, page, t, e);
 	wm_pen_need(p, 4);
 	wm_pen_char(p, '}');
 }
@@ -126,7 +127,7 @@ void wm_view_write_jsonl(const struct wm_view *v, struct wm_view_page *page,
 
 	if (!wm_pen_open(&p, &page->text))
 		return;
-	put_object(&p, t, e);
+	put_object(&p, page, t, e);
 	wm_pen_char(&p, '\n');
 	wm_pen_close(&p);
 }
@@ -141,7 +142,7 @@ void wm_view_write_json(const struct wm_view *v, struct wm_view_page *page,
 	if (page->later || page->past.any)
 		wm_pen_char(&p, ',');
 	wm_pen_char(&p, '\n');
-	put_object(&p, t, e);
+	put_object(&p, page, t, e);
 	wm_pen_close(&p);
 }
 

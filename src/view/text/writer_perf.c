@@ -254,7 +254,7 @@ static void write_chosen(const struct wm_view *v, struct wm_view_page *page,
 		put_period(&p, type, e);
 	if (columns & WM_VIEW_EVENT)
 		wm_view_put_piece(&p, &type->name);
-	if (columns & WM_VIEW_TRACE && !wm_view_put_print(&p, t, e) && !type->sample.ip)
+	if (columns & WM_VIEW_TRACE && !wm_view_put_print(&p, page, t, e) && !type->sample.ip)
 		put_all_parts(&p, type, e);
 	if (columns & WM_VIEW_IP && type->sample.ip)
 		put_sample(&p, page, t, e, chain);
@@ -286,7 +286,7 @@ void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 	if (is_sample && !e->type->print)
 		put_period(&p, type, e);
 	wm_view_put_piece(&p, &type->name);
-	if (v->options.nr_fields || (!wm_view_put_print(&p, t, e) && !is_sample))
+	if (v->options.nr_fields || (!wm_view_put_print(&p, page, t, e) && !is_sample))
 		put_all_parts(&p, type, e);
 	if (is_sample)
 		put_sample(&p, page, t, e, chain);

@@ -245,3 +245,19 @@ void wm_view_put_address(struct wm_pen *p, struct wm_view_page *page, const stru
 	if (!p->text->failed)
 		(void)wm_digits_hex_wide(p->text->data + start, address);
 }
+
+const char *wm_view_kernel_name(void *own, uint64_t address, uint64_t *ret_start)
+{
+	const struct view_asking *a = own;
+	struct wm_view_names *names = names_of(a->page, a->t->options->places);
+	struct wm_named_place n;
+
+	if (!names)
+		return NULL;
+	if (names->places->find(names->own, a->t->index, a->e, address, WM_MODE_KERNEL, &n) < 0) {
+		a->page->text.failed = true;
+		return NULL;
+	}
+	*ret_start = address - n.offset;
+	return n.symbol;
+}

@@ -68,7 +68,7 @@ static inline void no_close(struct wm_trace *t)
 }
 
 static inline bool print_form(const struct wm_trace *t, const struct wm_event *e,
-			      struct wm_text *out)
+			      const struct wm_kernel_names *names, struct wm_text *out)
 {
 	wm_text_f(out, "a \"form\" of %u bytes", e->raw_bytes);
 	return e->raw_bytes;

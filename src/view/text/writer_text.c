@@ -292,7 +292,7 @@ void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 	writer_text_put_thread(&p, t, e);
 	wm_view_put_piece(&p, &type->name);
 	writer_text_put_contexts(&p, type, e);
-	if (v->options.nr_fields || !wm_view_put_print(&p, t, e))
+	if (v->options.nr_fields || !wm_view_put_print(&p, page, t, e))
 		writer_text_put_fields(&p, type, e);
 	wm_pen_need(&p, 2);
 	wm_pen_char(&p, '\n');
