@@ -300,7 +300,8 @@ static const char *ftrace_comm(const struct wm_trace *t, const struct wm_event *
 	return found ? found->name : "";
 }
 
-static bool ftrace_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+static bool ftrace_print(const struct wm_trace *t, const struct wm_event *e,
+			 const struct wm_kernel_names *names, struct wm_text *out)
 {
 	if (!e->raw)
 		return false;
