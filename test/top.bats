@@ -15,6 +15,20 @@ setup_file() {
 	int main(void) { for (;;) { large(); small(); } }
 	END
 	gcc -O0 -g "$W/busy.c" -o "$W/busy"
+	cat >"$W/faults.c" <<-'END'
+	#include <sys/mman.h>
+	int main(void)
+	{
+		for (;;) {
+			char *p = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(p, 1 << 20, MADV_NOHUGEPAGE);
+			for (int i = 0; i < 1 << 20; i += 4096)
+				p[i] = 1;
+			munmap(p, 1 << 20);
+		}
+	}
+	END
+	gcc "$W/faults.c" -o "$W/faults"
 	cat >"$W/ticks.c" <<-'END'
 	#include <waymark/tracepoint.h>
 	#include <time.h>
@@ -77,18 +91,18 @@ none_of() {
 	tables = {t['name']: t for t in json.loads(sys.argv[1])['tables']}
 	now, rows = tables['now']['rows'][0], {r['sym']: r for r in tables['profile']['rows']}
 	large, small = rows['[.] large'], rows['[.] small']
-	assert now['events'] >= 10 and now['lost'] == 0, now
+	assert now['records'] >= 10 and now['lost'] == 0, now
 	assert 2 < large['self'] / small['self'] < 4.5, (large, small)
 	assert large['self'] + small['self'] > 0.85, rows
-	assert large['events_per_s'] > small['events_per_s'] > 0
+	assert large['cpu_time'] > small['cpu_time'] > 0
 	END
 	nothing_left "$before"
 }
 
 @test "each refresh is a block of text or a line of JSON; the last one has the last events" {
 	run -0 --separate-stderr "$waymark" top --refreshes 2 -d 0.2 -e sw:cpu-clock -F 200 -- "$W/busy" # CMD alone would continue
-	[ "$(grep -c '^Seconds  Events/s  Events  Lost  Late$' <<<"$output")" -eq 2 ]
-	[[ $output == *"# sw:cpu-clock: "*" events/s"* ]]
+	[ "$(grep -c '^Seconds  Samples/s  Samples  Lost  Late$' <<<"$output")" -eq 2 ]
+	[[ $output =~ "# sw:cpu-clock: "[0-9.]+" CPUs, "[0-9]+" samples/s" ]]
 	run -124 --separate-stderr "$waymark" top -d 30 -e sw:cpu-clock -F 500 -s sym --stdio -- timeout 0.5 "$W/busy"
 	[ "$(grep -c '^Seconds ' <<<"$output")" -eq 1 ]
 	[[ $output == *"[.] large"* ]]
@@ -114,6 +128,32 @@ none_of() {
 	assert 2.5 < rows['1']['self'] / rows['2']['self'] < 3.5, rows
 	assert tables['now']['rows'][0]['lost'] == 0
 	END
+}
+
+@test "rates are of events and of processor time, and the titles say so" {
+	begin faults
+	run -0 --separate-stderr "$waymark" top --json --no-decay --refreshes 1 -d 1.5 -s comm \
+		-e page-faults -c 10 -e sw:cpu-clock -F 500 -p "$program"
+	echo "$output"
+	python3 - "${lines[-1]}" <<-'END'
+	import json, re, sys
+	now, *tables = json.loads(sys.argv[1])["tables"]
+	tables = {t["subject"]: t for t in tables}
+	faults, clock = tables["sw:page-faults"], tables["sw:cpu-clock"]
+	events, samples = map(int, re.fullmatch("sw:page-faults: ([0-9]+) events/s, ([0-9]+) samples/s", faults["title"]).groups())
+	assert abs(events - 10 * samples) <= 10, faults
+	assert abs(faults["rows"][0]["events_per_s"] - events) <= 1, faults
+	cpus, ticks = re.fullmatch("sw:cpu-clock: ([0-9.]+) CPUs, ([0-9]+) samples/s", clock["title"]).groups()
+	row = clock["rows"][0]
+	assert abs(row["cpu_time"] - float(cpus)) < 0.006 and "events_per_s" not in row, clock
+	# the samples' mean period, in nanoseconds and in seconds
+	period = row["weight"] / (now["rows"][0]["records"] - faults["rows"][0]["weight"] / 10)
+	assert abs(row["cpu_time"] * 1e9 / period - int(ticks)) <= 1 + int(ticks) / 100, (clock, now)
+	END
+	run -0 "$waymark" top --stdio --refreshes 1 -d 1 -s comm --weight count -e page-faults -c 10 -p "$program"
+	[[ $output == *"# sw:page-faults: "*" samples/s"*"Self  Samples/s  Command"* ]]
+	run -0 "$waymark" top --stdio --refreshes 1 -d 1 -s event -e page-faults -c 10 -e sw:cpu-clock -p "$program"
+	[[ $output == *"Self  Samples/s  Event"* ]]
 }
 
 @test "impossible requests are reported" {
@@ -190,7 +230,7 @@ wait_for() {
 @test "on a terminal it is redrawn; keys open calls, pause, split; q restores the terminal" {
 	begin busy
 	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
-	wait_for 'waymark top +[0-9]+ s +[1-9][0-9]* events/s'
+	wait_for 'waymark top +[0-9]+ s +[1-9][0-9]* samples/s'
 	wait_for '[0-9]+\.[0-9]+% .*\[\.\] large'
 	wait_for 'q quit'
 	$tmux send-keys h
@@ -210,6 +250,9 @@ wait_for() {
 	wait_for '^ +[0-9]+\.[0-9]+% large'
 	$tmux send-keys p s
 	wait_for 'Command +Object +Symbol'
+	$tmux send-keys n
+	wait_for '^ Problems'
+	$tmux send-keys x
 	$tmux resize-window -x 60 -y 10
 	wait_for '^ waymark top '
 	[ "$($tmux capture-pane -p | wc -l)" -eq 10 ]

@@ -51,8 +51,8 @@ struct wm_profile_values {
 	bool weights;   /* add a column with the weight */
 	bool inlines;   /* inlined functions are frames of their own */
 	/*
-	 * In a live profile, events per second are shown instead of events, for events that were
-	 * counted during `seconds`.
+	 * In a live profile, rates are shown instead of events (enum wm_rate), of what was counted
+	 * during `seconds`.
 	 */
 	double seconds;
 	bool live;
@@ -70,6 +70,9 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 		      struct wm_diag *diag);
 int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_profile_destroy(struct wm_profile *p);
+
+/* Returns whether any of the events is sampled: their number is not that of the records. */
+bool wm_profile_samples(const struct wm_profile *p);
 
 /* Adds tables and notes. More events may be fed afterwards, for another result. */
 int wm_profile_result(struct wm_profile *p, struct wm_result *r);

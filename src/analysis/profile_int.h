@@ -136,11 +136,31 @@ bool wm_profile_listed(const char *list, const char *text);
 /* Turns buckets into entries. Returns 0 or -ENOMEM. */
 int wm_profile_make_entries(struct wm_profile *p);
 
+/* What the rates in a table of a live profile count (profile_rate.c). */
+enum wm_rate {
+	WM_RATE_EVENTS,   /* events: the sum of their periods, 1 for those that are not sampled */
+	WM_RATE_SAMPLES,  /* samples, when their weights do not count events */
+	WM_RATE_CPU_TIME, /* nanoseconds of a clock per nanosecond: 1 is one busy processor */
+};
+
 /* The total weight in a table, which is 100 %. */
 struct wm_profile_total {
 	uint64_t event; /* id of its name; 0: all events */
 	uint64_t weight, count;
+	enum wm_rate rate; /* of a live profile */
 };
+
+/* Chooses the rate of a table; `event` is the name of its event. */
+enum wm_rate wm_rate_of(const struct wm_profile *p, const char *event);
+struct wm_result_column wm_rate_column(enum wm_rate rate);
+
+/* Returns the rate of a weight and a count, both scaled by p->unit. */
+double wm_rate_value(const struct wm_profile *p, enum wm_rate rate, uint64_t weight,
+		     uint64_t count);
+
+/* Returns the total rate with its unit, for the table's title. */
+const char *wm_rate_title(const struct wm_profile *p, enum wm_rate rate,
+			  const struct wm_profile_total *t, struct wm_result *r);
 
 /* Returns the smallest weight that is at least `percent` of a total. */
 uint64_t wm_profile_least(uint64_t total, double percent);

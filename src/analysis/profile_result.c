@@ -60,19 +60,12 @@ static void add_buckets(struct wm_profile_total *t, const struct wm_buckets *b)
 
 static struct wm_profile_total profile_result_add_up(const struct wm_profile *p, uint64_t event)
 {
-	struct wm_profile_total t = {event, 0, 0};
+	struct wm_profile_total t = {.event = event};
 
 	add_buckets(&t, &p->buckets);
 	add_buckets(&t, &p->hidden);
+	t.rate = wm_rate_of(p, wm_names_text(&p->pass->state.names, (uint32_t)event));
 	return t;
-}
-
-/* Returns events per second, rounded to two decimals; more would be noise. */
-static double rate(const struct wm_profile *p, uint64_t count)
-{
-	double events = (double)count / p->unit;
-
-	return p->v->seconds > 0 ? round(events / p->v->seconds * 100) / 100 : 0;
 }
 
 /* --- one table ------------------------------------------------------------------------------- */
@@ -84,7 +77,7 @@ static const char *profile_result_title_of(const struct wm_profile *p,
 	const char *what = p->per_event ? wm_result_format(r, "%s: ", event) : "";
 
 	if (p->v->live)
-		return wm_result_format(r, "%s%.0f events/s", what, rate(p, t->count));
+		return wm_result_format(r, "%s%s", what, wm_rate_title(p, t->rate, t, r));
 	return wm_result_format(r, "%s%" PRIu64 " %s, weight %" PRIu64, what, t->count,
 				p->per_event ? wm_plural(t->count, "sample", "samples")
 					     : wm_plural(t->count, "event", "events"),
@@ -106,7 +99,7 @@ static struct wm_result_table *profile_result_make_table(const struct wm_profile
 	if (p->children)
 		c[nr++] = (struct wm_result_column){"children", "Children", WM_CELL_SHARE};
 	c[nr++] = (struct wm_result_column){"self", "Self", WM_CELL_SHARE};
-	c[nr++] = p->v->live ? (struct wm_result_column){"events_per_s", "Events/s", WM_CELL_NUMBER}
+	c[nr++] = p->v->live ? wm_rate_column(t->rate)
 			     : (struct wm_result_column){"events", "Events", WM_CELL_COUNT};
 	if (p->v->weights)
 		c[nr++] = (struct wm_result_column){"total", "Weight", WM_CELL_COUNT};
@@ -145,7 +138,11 @@ struct wm_result_row *wm_profile_row(struct wm_profile *p, const struct wm_entry
 		*cells++ = (union wm_cell){.f = (double)e->children / all};
 	*cells++ = (union wm_cell){.f = (double)e->self / all};
 	count = p->children ? e->count : e->self_count;
-	*cells++ = p->v->live ? (union wm_cell){.f = rate(p, count)} : (union wm_cell){.u = count};
+	if (p->v->live)
+		*cells++ =
+		    (union wm_cell){.f = wm_rate_value(p, total->rate, main_weight(p, e), count)};
+	else
+		*cells++ = (union wm_cell){.u = count};
 	if (p->v->weights)
 		*cells++ = (union wm_cell){.u = row->weight};
 	*ret_keys = cells;

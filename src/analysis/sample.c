@@ -42,6 +42,20 @@ static void sample_bind_stack(const struct wm_event_type *t, struct wm_sample_fi
 		f->chain = (struct wm_field_ref){0};
 }
 
+bool wm_samples_is_clock(const char *event)
+{
+	static const char *const clocks[] = {"sw:cpu-clock", "sw:task-clock"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		size_t bytes = strlen(clocks[i]);
+
+		/* modifiers may follow: "sw:cpu-clock:u" */
+		if (!strncmp(event, clocks[i], bytes) && (!event[bytes] || event[bytes] == ':'))
+			return true;
+	}
+	return false;
+}
+
 static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t,
 			     struct wm_sample_fields *f)
 {
@@ -71,6 +85,7 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 	s->any_chain |= (f->chain.type != NULL && !f->marker) || f->has_stack;
 	s->any_stack |= f->has_stack;
 	s->any_period |= f->period.type != NULL || f->fixed_period != 1;
+	s->any_clock |= wm_samples_is_clock(t->name);
 }
 
 static int sample_bind(struct wm_samples *s)

@@ -29,6 +29,7 @@ struct wm_samples {
 	bool count;             /* every event has weight one */
 	bool any_ip, any_chain; /* whether any selected event type has it */
 	bool any_period;        /* whether any has a period, fixed or in each event */
+	bool any_clock;         /* whether any is sampled by a clock: its period is a time */
 	bool any_stack;
 	uint64_t nr_cut;          /* number of chains longer than WM_CHAIN_MAX */
 	struct wm_unwind *unwind; /* NULL: no event type has a stack */
@@ -42,6 +43,9 @@ struct wm_samples {
 int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weight,
 		    struct wm_diag *diag);
 void wm_samples_done(struct wm_samples *s);
+
+/* Returns whether samples of this event have nanoseconds as their period. */
+bool wm_samples_is_clock(const char *event);
 
 /* Gets the event's weight. Returns false when it lacks the field. */
 bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight, uint64_t *ret);

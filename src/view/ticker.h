@@ -26,6 +26,7 @@ struct wm_ticker {
 struct wm_ticker_picture {
 	const char *above, *below; /* lines; `above` is drawn in WM_INK_LOSS if `loss` */
 	bool loss;
+	bool no_problems; /* leaves out notes of problems, which have a page of their own */
 	const struct wm_result *result; /* NULL: no result yet */
 	const char *but;                /* name of a table to omit; NULL: none */
 	const char *nothing;            /* text drawn while `result` is NULL */

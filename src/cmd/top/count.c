@@ -15,7 +15,8 @@
 #include "cmd/top/top.h"
 #include "kernel/synthesize.h"
 
-#define NS_PER_S 1e9
+#define NS_PER_S   1e9
+#define NR_FIGURES 5u
 
 struct wm_top_count {
 	const struct wm_top_values *v;
@@ -32,8 +33,8 @@ struct wm_top_count {
 	bool has_result;
 	uint64_t begun_ns, taken_ns; /* taken_ns: time of the last batch */
 	uint64_t shown_ns;           /* taken_ns at the last result */
-	uint64_t shown_events;       /* pass.nr_events at the last result */
-	double events_per_s;
+	uint64_t shown_records;      /* pass.nr_events at the last result */
+	double records_per_s;
 	struct wm_recording_totals totals;
 };
 
@@ -159,32 +160,42 @@ void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *r
 	wm_live_totals(c->live, &t);
 	*ret = (struct wm_top_figures){
 	    .elapsed_s = (double)(wm_clock_monotonic_ns() - c->begun_ns) / NS_PER_S,
-	    .events_per_s = c->events_per_s,
-	    .events = c->pass.nr_events,
+	    .records_per_s = c->records_per_s,
+	    .records = c->pass.nr_events,
+	    .samples = c->profile && wm_profile_samples(c->profile),
 	    .lost = wm_recording_lost(&c->totals),
 	    .late = t.late,
 	    .skipped = t.skipped,
 	};
 }
 
+/* The figures as columns, when all records are events, and when some are samples. */
+static const struct wm_result_column figures[2][NR_FIGURES] = {
+    {{"seconds", "Seconds", WM_CELL_NUMBER},
+     {"records_per_s", "Events/s", WM_CELL_NUMBER},
+     {"records", "Events", WM_CELL_COUNT},
+     {"lost", "Lost", WM_CELL_COUNT},
+     {"late", "Late", WM_CELL_COUNT}},
+    {{"seconds", "Seconds", WM_CELL_NUMBER},
+     {"records_per_s", "Samples/s", WM_CELL_NUMBER},
+     {"records", "Samples", WM_CELL_COUNT},
+     {"lost", "Lost", WM_CELL_COUNT},
+     {"late", "Late", WM_CELL_COUNT}},
+};
+
 static int add_figures(const struct wm_top_count *c, struct wm_result *r)
 {
-	static const struct wm_result_column columns[] = {
-	    {"seconds", "Seconds", WM_CELL_NUMBER}, {"events_per_s", "Events/s", WM_CELL_NUMBER},
-	    {"events", "Events", WM_CELL_COUNT},    {"lost", "Lost", WM_CELL_COUNT},
-	    {"late", "Late", WM_CELL_COUNT},
-	};
+	struct wm_result_table *t;
 	struct wm_top_figures f;
-	struct wm_result_table *t =
-	    wm_result_table(r, "now", NULL, columns, sizeof(columns) / sizeof(columns[0]));
 	union wm_cell *cells;
 
+	wm_top_count_figures(c, &f);
+	t = wm_result_table(r, "now", NULL, figures[f.samples], NR_FIGURES);
 	if (!t || !wm_result_row(r, t, NULL, &cells))
 		return -ENOMEM;
-	wm_top_count_figures(c, &f);
 	cells[0].f = round(f.elapsed_s * 10) / 10;
-	cells[1].f = round(f.events_per_s * 10) / 10;
-	cells[2].u = f.events;
+	cells[1].f = round(f.records_per_s * 10) / 10;
+	cells[2].u = f.records;
 	cells[3].u = f.lost;
 	cells[4].u = f.late;
 	return 0;
@@ -236,9 +247,9 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c)
 	c->has_result = true;
 	c->values.seconds += seconds;
 	if (seconds > 0)
-		c->events_per_s = (double)(c->pass.nr_events - c->shown_events) / seconds;
+		c->records_per_s = (double)(c->pass.nr_events - c->shown_records) / seconds;
 	c->shown_ns = c->taken_ns;
-	c->shown_events = c->pass.nr_events;
+	c->shown_records = c->pass.nr_events;
 	top_count_add_losses(c, &c->result);
 	if (!err)
 		err = add_figures(c, &c->result);
@@ -260,7 +271,7 @@ void wm_top_count_zero(struct wm_top_count *c, const char *keys)
 	if (keys)
 		c->values.keys = keys;
 	c->shown_ns = c->taken_ns;
-	c->shown_events = c->pass.nr_events;
+	c->shown_records = c->pass.nr_events;
 	if (c->pass.in)
 		(void)make_profile(c); /* on failure, retried with the next batch */
 }

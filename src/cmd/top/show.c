@@ -19,6 +19,7 @@
 #include "view/ticker.h"
 
 #define ROWS_OF_TEXT 20
+#define PROBLEMS_MAX 20u /* lines of their page */
 #define DELAY_MIN_S  0.1
 #define DELAY_MAX_S  60.0
 
@@ -30,12 +31,12 @@ struct wm_top_show {
 	struct wm_watch *watches[2];
 	struct wm_ticker ticker;
 	struct wm_result *result; /* the result shown last; owned by the count */
-	struct wm_text above;
+	struct wm_text above, below;
 	char message[WM_DIAG_SENTENCE];
 	const char *keys; /* an entry of keys_in_turn; NULL: the initial keys */
 	uint32_t nr_keys; /* number of times the keys have changed */
 	double delay_s;
-	bool paused, help;
+	bool paused, help, problems; /* the last two: a page covers the tables */
 };
 
 /* The keys that 's' cycles through. */
@@ -52,6 +53,7 @@ static const char *const help[] = {
     "up down    select another row (also j k, page up and down, home, end)",
     "s          split by other keys: comm,dso,sym; sym; dso; comm; pid,comm; cpu; event",
     "z          reset all counts",
+    "n          show problems, such as addresses without names",
     "+ -        halve or double the time between refreshes",
     "h ?        show this help; any key closes it",
 };
@@ -81,18 +83,60 @@ static int write_json(const struct wm_top_show *s)
 
 /* --- terminal -------------------------------------------------------------------------- */
 
-/* Builds the line above the tables: "waymark top 12.0 s 4012 events/s 49012 events 0 lost". */
+/* Builds the line above the tables: "waymark top 12 s 4012 samples/s 49012 samples 0 lost". */
 static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 {
 	wm_top_count_figures(s->count, f);
 	s->above.bytes = 0;
 	wm_text_f(&s->above,
-		  " waymark top   %.0f s   %.0f events/s   %" PRIu64 " %s   %" PRIu64 " lost",
-		  f->elapsed_s, f->events_per_s, f->events, wm_plural(f->events, "event", "events"),
+		  " waymark top   %.0f s   %.0f %s/s   %" PRIu64 " %s   %" PRIu64 " lost",
+		  f->elapsed_s, f->records_per_s, f->samples ? "samples" : "events", f->records,
+		  f->samples ? wm_plural(f->records, "sample", "samples")
+			     : wm_plural(f->records, "event", "events"),
 		  f->lost);
 	if (f->late)
 		wm_text_f(&s->above, "   %" PRIu64 " out of order", f->late);
 	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   PAUSED" : "");
+}
+
+static uint32_t nr_problems(const struct wm_top_show *s)
+{
+	uint32_t nr = 0;
+
+	for (const struct wm_result_note *n = s->result ? s->result->notes : NULL; n; n = n->next)
+		nr += n->kind == WM_NOTE_PROBLEM;
+	return nr;
+}
+
+/* Builds the line below the tables: the keys, and how many problems there are. */
+static void make_below(struct wm_top_show *s)
+{
+	uint32_t nr = nr_problems(s);
+
+	s->below.bytes = 0;
+	wm_text_f(&s->below,
+		  " q quit   p pause   Enter calls   s split   z zero   +- pace   h help");
+	if (nr)
+		wm_text_f(&s->below, "   n %" PRIu32 " %s", nr,
+			  wm_plural(nr, "problem", "problems"));
+}
+
+static void draw_problems(const struct wm_top_show *s)
+{
+	const char *lines[PROBLEMS_MAX + 1] = {"Problems; any key closes this page"};
+	uint32_t nr = 1;
+
+	for (const struct wm_result_note *n = s->result ? s->result->notes : NULL;
+	     n && nr <= PROBLEMS_MAX; n = n->next)
+		if (n->kind == WM_NOTE_PROBLEM)
+			lines[nr++] = n->text;
+	wm_ticker_page(s->terminal, lines, nr);
+}
+
+/* Returns whether the result has a table besides the figures. */
+static bool has_profile(const struct wm_top_show *s)
+{
+	return s->result && s->result->tables && s->result->tables->next;
 }
 
 static int top_show_expand(void *own, struct wm_result_row *row)
@@ -106,9 +150,7 @@ static void top_show_draw(struct wm_top_show *s)
 {
 	struct wm_top_figures f;
 	struct wm_ticker_picture p = {
-	    .below = s->message[0]
-			 ? s->message
-			 : " q quit   p pause   Enter calls   s split   z zero   +- pace   h help",
+	    .no_problems = has_profile(s),
 	    .result = s->result,
 	    .but = "now", /* omitted: its contents are in the line above */
 	    .nothing = "waiting for the first events",
@@ -121,7 +163,13 @@ static void top_show_draw(struct wm_top_show *s)
 		wm_ticker_page(s->terminal, help, sizeof(help) / sizeof(help[0]));
 		return;
 	}
+	if (s->problems) {
+		draw_problems(s);
+		return;
+	}
 	make_above(s, &f);
+	make_below(s);
+	p.below = s->message[0] ? s->message : s->below.failed ? "" : s->below.data;
 	p.above = s->above.failed ? "" : s->above.data;
 	p.loss = f.lost > 0;
 	wm_ticker_draw(&s->ticker, s->terminal, &p);
@@ -150,8 +198,8 @@ static void pace(struct wm_top_show *s, double factor)
 
 static void on_key(struct wm_top_show *s, uint32_t key)
 {
-	if (s->help && key < WM_KEY_RESIZE) {
-		s->help = false;
+	if ((s->help || s->problems) && key < WM_KEY_RESIZE) {
+		s->help = s->problems = false;
 		return;
 	}
 	s->message[0] = '\0';
@@ -183,6 +231,9 @@ static void on_key(struct wm_top_show *s, uint32_t key)
 		break;
 	case '-':
 		pace(s, 2);
+		break;
+	case 'n':
+		s->problems = true;
 		break;
 	case 'h':
 	case '?':
@@ -243,6 +294,7 @@ int wm_top_show_create(const struct wm_top_values *v, struct wm_top_count *c, st
 	s->does = *does;
 	s->delay_s = v->delay_s;
 	wm_text_init(&s->above);
+	wm_text_init(&s->below);
 	if (!v->stdio && !v->json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
 		status = open_terminal(s, loop);
 	if (status)
@@ -261,6 +313,7 @@ void wm_top_show_destroy(struct wm_top_show *s)
 			wm_watch_remove(s->watches[i]);
 	wm_terminal_close(s->terminal);
 	wm_text_done(&s->above);
+	wm_text_done(&s->below);
 	free(s);
 }
 

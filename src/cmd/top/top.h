@@ -52,9 +52,10 @@ int wm_top_count_expand(struct wm_top_count *c, struct wm_result_row *row);
 void wm_top_count_zero(struct wm_top_count *c, const char *keys);
 
 struct wm_top_figures {
-	double elapsed_s;    /* seconds since the start */
-	double events_per_s; /* between the last two results */
-	uint64_t events;     /* number of events since the start */
+	double elapsed_s;     /* seconds since the start */
+	double records_per_s; /* between the last two results */
+	uint64_t records;     /* number of events and samples since the start */
+	bool samples;         /* some of them are samples, which stand for more events */
 	uint64_t lost, late, skipped;
 };
 void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *ret);

@@ -177,15 +177,21 @@ static void draw_table(struct drawing *d)
 		ticker_draw_row(d, r);
 }
 
-static void draw_tables(struct drawing *d)
+static void ticker_draw_notes(struct drawing *d, enum wm_note_kind kind, unsigned ink)
 {
 	for (const struct wm_result_note *n = d->p->result->notes; n; n = n->next) {
-		int y = n->kind == WM_NOTE_FACT ? -1 : next_line(d);
+		int y = n->kind == kind ? next_line(d) : -1;
 
 		if (y >= 0)
-			(void)ticker_put(d, y, 0, n->text,
-					 n->kind == WM_NOTE_LOSS ? WM_INK_LOSS : WM_INK_FAINT);
+			(void)ticker_put(d, y, 0, n->text, ink);
 	}
+}
+
+static void draw_tables(struct drawing *d)
+{
+	ticker_draw_notes(d, WM_NOTE_LOSS, WM_INK_LOSS);
+	if (!d->p->no_problems)
+		ticker_draw_notes(d, WM_NOTE_PROBLEM, WM_INK_FAINT);
 	for (d->table = d->p->result->tables; d->table; d->table = d->table->next)
 		if (!d->p->but || strcmp(d->p->but, d->table->name) != 0)
 			draw_table(d);
