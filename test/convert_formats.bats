@@ -209,7 +209,7 @@ greeting: who=world times=3 mood=glad" ]
 	"$waymark" convert t a.jsonl
 	"$waymark" convert t.dat b.jsonl
 	[ "$("$compare" --fields a.jsonl b.jsonl)" = 3 ]
-	run -1 "$waymark" convert -i t -i t two.dat
+	run -1 "$waymark" convert -i t -i t.dat two.dat
 	[[ $output == *"one trace at a time"* ]]
 	[ ! -e two.dat ]
 }

@@ -66,9 +66,15 @@ setup() {
 
 @test "of several damaged traces each is named, with the reason for a refusal of metadata" {
 	fail=$corpus/conformance/stream/fail
+	cp -r "$fail/out-of-bound-float" other # all traces in this folder have the same UUID
+	sed -i 's/uuid = "2a/uuid = "3a/' other/metadata
+	run -5 "$waymark" print other "$fail/out-of-bound-sequence-start"
+	for name in other "$fail/out-of-bound-sequence-start"; do
+		grep -A1 -F "waymark: in '$name':" <<<"$output" | grep -q 'dummystream: at offset 20: '
+	done
 	run -5 "$waymark" print "$fail/out-of-bound-float" "$fail/out-of-bound-sequence-start"
 	for name in out-of-bound-float out-of-bound-sequence-start; do
-		grep -A1 -F "waymark: in '$fail/$name':" <<<"$output" | grep -q 'dummystream: at offset 20: '
+		[[ $output == *"waymark: $name/dummystream: at offset 20: "* ]]
 	done
 	run -5 "$waymark" print "$fail/out-of-bound-float"
 	[[ $output != *"in '$fail"* ]]

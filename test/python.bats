@@ -15,6 +15,7 @@ setup_file() {
 		$(sed -n 's/.*make_trace.c" "$lib" \(.*\) \\$/\1/p' "$WAYMARK_SOURCE/test/print.bats") \
 		-o make_trace
 	./make_trace own ctf-1.8
+	./make_trace other ctf-1.8
 	cp -r own damaged
 	truncate -s 1000 damaged/user-1-0
 }
@@ -23,7 +24,7 @@ setup() {
 	cd "$BATS_FILE_TMPDIR"
 	export WAYMARK="$WAYMARK_BUILD/waymark" WAYMARK_LIBRARY="$WAYMARK_BUILD/libwaymark.so.1"
 	export HELLO="$WAYMARK_BUILD/examples/hello"
-	export OWN="$PWD/own" DAMAGED="$PWD/damaged" CORPUS="${WAYMARK_CORPUS:-}"
+	export OWN="$PWD/own" OTHER="$PWD/other" DAMAGED="$PWD/damaged" CORPUS="${WAYMARK_CORPUS:-}"
 	export PYTHONPATH="$WAYMARK_SOURCE/bindings/python" PYTHONDONTWRITEBYTECODE=1
 }
 

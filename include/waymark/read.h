@@ -176,7 +176,9 @@ int waymark_field_is_enum(const struct waymark_field *field);
 int waymark_open(const char *path, struct waymark_trace **ret, struct waymark_error *error);
 
 /*
- * Opens several traces, at least one, merged by their clocks. Returns the same as waymark_open().
+ * Opens several traces, at least one, merged by their clocks. Parts of one recording, such as
+ * snapshots or copies, become one trace, in which packets that several parts have are read once.
+ * Returns the same as waymark_open().
  */
 int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct waymark_trace **ret,
 		     struct waymark_error *error);

@@ -95,6 +95,15 @@ static int api_trace_number(struct waymark_trace *t)
 	return t->types ? 0 : -ENOMEM;
 }
 
+/* Joins the parts of one recording. */
+static int api_join(struct waymark_trace *t, const char *path, struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_read_join(t->traces, &t->nr_traces, &diag);
+
+	return err ? api_fail_diag(error, err, path, &diag) : 0;
+}
+
 static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t nr_paths,
 		     struct waymark_error *error)
 {
@@ -106,7 +115,7 @@ static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t
 			return api_fail_diag(error, err, paths[i] ? paths[i] : "", &diag);
 		t->nr_traces++;
 	}
-	return 0;
+	return nr_paths > 1 ? api_join(t, paths[0], error) : 0;
 }
 
 static struct waymark_trace *api_trace_create(uint32_t nr_paths)

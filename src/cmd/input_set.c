@@ -8,7 +8,20 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/trace_open.h"
+#include "read/open.h"
 #include "trace/clock_origin.h"
+
+/* Reads packets once that several traces have, such as snapshots of one session. */
+static int input_set_join(struct wm_input_set *in)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_read_join(in->traces, &in->nr, &diag);
+
+	if (!err)
+		return WM_EXIT_DONE;
+	wm_say_diag("read the traces", in->nr ? in->traces[0]->path : "", err, &diag);
+	return wm_exit_of(err);
+}
 
 int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_t nr)
 {
@@ -23,7 +36,7 @@ int wm_input_set_open(struct wm_input_set *in, const char *const *paths, uint32_
 		status = wm_input_open(paths[i], &in->traces[i]);
 		in->nr += !status;
 	}
-	return status;
+	return status || nr < 2 ? status : input_set_join(in);
 }
 
 void wm_input_set_close(struct wm_input_set *in)

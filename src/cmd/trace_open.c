@@ -229,6 +229,15 @@ static void trace_open_say_losses(const struct wm_trace *t)
 		       (unsigned long long)unknown, wm_plural(unknown, "time", "times"));
 }
 
+void wm_input_say_repeated(const struct wm_trace *t)
+{
+	if (t->nr_repeated)
+		wm_say("%llu %s left out, because other files of the same recording have %s, too",
+		       (unsigned long long)t->nr_repeated,
+		       wm_plural(t->nr_repeated, "packet is", "packets are"),
+		       wm_plural(t->nr_repeated, "it", "them"));
+}
+
 bool wm_input_is_damaged(const struct wm_trace *t)
 {
 	return t->nr_faults || t->nr_losses || input_nr_lost(t);
@@ -236,9 +245,10 @@ bool wm_input_is_damaged(const struct wm_trace *t)
 
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace)
 {
-	if (t->nr_warnings || wm_input_is_damaged(t))
+	if (t->nr_warnings || t->nr_repeated || wm_input_is_damaged(t))
 		(void)fflush(stdout);
 	say_warnings(t);
+	wm_input_say_repeated(t);
 	if (!wm_input_is_damaged(t))
 		return status;
 	say_faults(t);

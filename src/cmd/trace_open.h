@@ -21,9 +21,12 @@ bool wm_input_is_damaged(const struct wm_trace *t);
 struct wm_text;
 void wm_input_lost_text(struct wm_text *text, const struct wm_trace *t);
 
+/* Says how many packets were left out because another file of the trace has them, too. */
+void wm_input_say_repeated(const struct wm_trace *t);
+
 /*
- * Reports warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there is damage or loss, else
- * `status`. With `babeltrace`, messages about losses are babeltrace2's.
+ * Reports repeated packets, warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there is
+ * damage or loss, else `status`. With `babeltrace`, messages about losses are babeltrace2's.
  */
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace);
 

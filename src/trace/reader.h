@@ -246,6 +246,12 @@ struct wm_reader_ops {
 
 	/* Fills the trace; t->own is for the format's private data. 0 or -errno with `diag`. */
 	int (*open)(struct wm_trace *t, const char *path, struct wm_diag *diag);
+	/*
+	 * Like open(), for several folders below t->path that are parts of one recording. NULL: the
+	 * format has no such parts.
+	 */
+	int (*open_parts)(struct wm_trace *t, const char *const *parts, uint32_t nr,
+			  struct wm_diag *diag);
 	void (*close)(struct wm_trace *t); /* also called after a failed open() */
 
 	/*
@@ -296,6 +302,7 @@ struct wm_trace {
 	struct wm_trace_loss *losses;
 	struct wm_packet *packets; /* malloc'ed: there can be millions */
 	uint64_t nr_packets, room_packets;
+	uint64_t nr_repeated;     /* packets left out because another file has them, too */
 	int64_t begin_ns, end_ns; /* time range of all packets; begin > end when there are none */
 	char version[16];         /* the format's version: "1.8", "7" */
 

@@ -2,7 +2,7 @@
 """Compares the package with `waymark print --format=jsonl` of the same traces.
 
 test/python.bats runs this file and sets WAYMARK (the command), WAYMARK_LIBRARY, OWN (a
-trace of waymark), DAMAGED (a truncated one) and, if a corpus is available, CORPUS.
+trace of waymark), OTHER (one more), DAMAGED (a truncated one) and, if a corpus is available, CORPUS.
 """
 import array
 import errno
@@ -17,6 +17,7 @@ import unittest
 import waymark
 
 OWN = os.environ["OWN"]
+OTHER = os.environ["OTHER"]
 CORPUS = os.environ.get("CORPUS", "")
 CLOCK_CTF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "test",
                          "data", "clock_ctf.py")
@@ -138,9 +139,13 @@ class Events(unittest.TestCase):
         self.assertEqual(sum(counts), sum(1 for _ in self.trace))
 
     def test_several(self):
-        with waymark.open(OWN, OWN) as both:
-            self.assertEqual(sum(1 for _ in both), 2 * sum(1 for _ in self.trace))
+        own = sum(1 for _ in self.trace)
+        with waymark.open(OWN, OTHER) as both:
+            self.assertEqual(sum(1 for _ in both), 2 * own)
             self.assertEqual(len(both.infos), 2)
+        with waymark.open(OWN, OWN) as one:
+            self.assertEqual(sum(1 for _ in one), own)
+            self.assertEqual(len(one.infos), 1)
 
 
 class Columns(unittest.TestCase):

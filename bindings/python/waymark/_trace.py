@@ -253,5 +253,8 @@ class Trace(Closing):
 
 
 def open(*paths):
-    """Opens files and folders of any supported format; several are merged by timestamp."""
+    """Opens files and folders of any supported format; several are merged by timestamp.
+
+    Parts of one recording, such as snapshots, become one trace: packets that several have are read once.
+    """
     return Trace(paths)

@@ -209,10 +209,10 @@ static bool is_inside(const char *path, const char *folder)
 }
 
 /* Refuses an OUT that is or contains one of the input traces, because it would be replaced. */
-static int refuse_inputs(const struct wm_convert_values *v, const struct wm_input_set *in)
+static int refuse_inputs(const struct wm_convert_values *v)
 {
-	for (uint32_t i = 0; i < in->nr; i++) {
-		const char *path = in->traces[i]->path;
+	for (uint32_t i = 0; i < v->asked.nr_inputs; i++) {
+		const char *path = v->asked.inputs[i];
 
 		if (!is_same_file(path, v->out) && !is_inside(path, v->out))
 			continue;
@@ -237,7 +237,7 @@ static int convert_opened(struct converting *c)
 	if (!status && !(c->format->ops && c->format->ops->keeps_clocks))
 		status = wm_input_set_check_clocks(&c->in, "convert", v->asked.correlate);
 	if (!status)
-		status = refuse_inputs(v, &c->in);
+		status = refuse_inputs(v);
 	if (!status)
 		status = wm_asked_bind(&v->asked.select, c->in.traces, c->in.nr);
 	if (status)

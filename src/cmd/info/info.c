@@ -116,6 +116,7 @@ static int cmd_info_show(const struct wm_info_values *v, const char *path)
 	err = wm_info_count(&i, (uint32_t)v->threads);
 	if (!err && !i.t->is_own && !i.nr_events && !i.t->nr_faults)
 		wm_say("the trace has no events");
+	wm_input_say_repeated(i.t);
 	if (!err && v->json)
 		show_json(&i);
 	else if (!err)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printed_packets.c - see printed_packets.h. A packet is identified by a 64-bit hash of its trace,
- * file and offset, with a seed.
+ * printed_packets.c - see printed_packets.h. A packet is identified by a 64-bit hash of its file's
+ * path and its offset, with a seed. Traces have no fixed number: parts of one recording are joined
+ * as soon as they have streams.
  */
 #include "cmd/print/printed_packets.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,13 +39,16 @@ void wm_print_seen_destroy(struct wm_print_seen *s)
 	free(s);
 }
 
-static uint64_t printed_key_of(const struct wm_print_seen *s, const struct wm_trace *t,
-			       const struct wm_packet *p, uint32_t index)
+/* Returns the hash of the path of a stream's file. */
+static uint64_t printed_file_of(const struct wm_print_seen *s, const struct wm_trace *t,
+				uint32_t stream)
 {
-	const char *file = t->streams[p->stream]->file;
-	uint64_t place[] = {index, p->offset};
+	char path[PATH_MAX];
+	int bytes = snprintf(path, sizeof(path), "%s/%s", t->path, t->streams[stream]->file);
 
-	return wm_mix_bytes(wm_mix_words(s->table.seed, place, 2), file, strlen(file));
+	if (bytes >= (int)sizeof(path))
+		bytes = sizeof(path) - 1;
+	return wm_mix_bytes(s->table.seed, path, bytes < 0 ? 0 : (size_t)bytes);
 }
 
 static bool printed_is_known(const struct wm_print_seen *s, uint64_t key)
@@ -65,13 +71,19 @@ static int printed_add(struct wm_print_seen *s, uint64_t key)
 	return wm_table_add(&s->table, key, nr);
 }
 
-int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t index)
+int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t)
 {
-	uint64_t kept = 0;
+	uint64_t kept = 0, file = 0;
+	uint32_t stream = UINT32_MAX;
 
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
-		uint64_t key = printed_key_of(s, t, &t->packets[i], index);
+		uint64_t key;
 
+		if (t->packets[i].stream != stream) {
+			stream = t->packets[i].stream;
+			file = printed_file_of(s, t, stream);
+		}
+		key = wm_mix_words(s->table.seed, (uint64_t[]){file, t->packets[i].offset}, 2);
 		if (printed_is_known(s, key))
 			continue;
 		if (printed_add(s, key))

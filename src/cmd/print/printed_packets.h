@@ -12,8 +12,8 @@ void wm_print_seen_destroy(struct wm_print_seen *s);
 
 /*
  * Removes from a reopened trace the packets that are in the set, and adds the others to the set.
- * `index` is the number of the trace. Returns 0 or -ENOMEM.
+ * Returns 0 or -ENOMEM.
  */
-int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t, uint32_t index);
+int wm_print_seen_skip(struct wm_print_seen *s, struct wm_trace *t);
 
 #endif

@@ -339,7 +339,7 @@ static int print_more(struct printing *p)
 	int status = WM_EXIT_DONE, err = 0;
 
 	for (uint32_t i = 0; i < p->in.nr && !err; i++)
-		err = wm_print_seen_skip(p->seen, p->in.traces[i], i);
+		err = wm_print_seen_skip(p->seen, p->in.traces[i]);
 	if (!err)
 		err = keep_places(p);
 	if (!err)

@@ -52,7 +52,7 @@ static int open_plans(const char *dir, struct wm_trace **ret, struct wm_diag *di
 	if (!t)
 		return -ENOMEM;
 	t->ops = &wm_ctf_ops;
-	err = wm_ctf_open_plans(t, dir, diag);
+	err = wm_ctf_open_plans(t, diag);
 	c = t->own;
 	if (!err && (c->nr_folders != 1 || !c->folders[0].plan || !t->nr_clocks ||
 		     !wm_ctf_has_own_packets(c->folders[0].plan->metadata)))

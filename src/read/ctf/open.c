@@ -86,7 +86,17 @@ struct tree {
 	struct names folders; /* folders that have a `metadata` file, relative to the path */
 	uint32_t nr_names;
 	bool first_only;
+	bool has_parts; /* the path has several parts, which may overlap */
 };
+
+/* Adds a folder, unless it was found before: a part of a recording may contain another. */
+static int tree_add(struct tree *t, const char *below)
+{
+	for (uint32_t i = 0; t->has_parts && i < t->folders.count; i++)
+		if (!strcmp(t->folders.at[i], below))
+			return 0;
+	return names_add(&t->folders, below) ? 0 : -ENOMEM;
+}
 
 static bool has_metadata(const char *path)
 {
@@ -104,7 +114,7 @@ static int ctf_open_walk(struct tree *t, const char *path, const char *below, ui
 	int err;
 
 	if (has_metadata(path))
-		return names_add(&t->folders, below) ? 0 : -ENOMEM;
+		return tree_add(t, below);
 	if (depth == WM_CTF_TREE_DEPTH)
 		return 0;
 	err = ctf_open_list(path, &n);
@@ -435,11 +445,26 @@ static bool is_own(const struct wm_ctf_trace *c)
 	return false;
 }
 
-int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag)
+/* Finds the folders with metadata in parts of a path; "" is the path itself. */
+static int walk_parts(struct tree *tree, const char *path, const char *const *parts, uint32_t nr)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		char *part = ctf_open_join(path, parts[i]);
+
+		err = part ? ctf_open_walk(tree, part, parts[i], 0) : -ENOMEM;
+		free(part);
+	}
+	return err;
+}
+
+static int ctf_open_plans(struct wm_trace *t, const char *const *parts, uint32_t nr,
+			  struct wm_diag *diag)
 {
 	struct wm_ctf_trace *c = calloc(1, sizeof(*c));
-	struct tree tree = {0};
-	int err = c ? ctf_open_walk(&tree, path, "", 0) : -ENOMEM;
+	struct tree tree = {.has_parts = nr > 1};
+	int err = c ? walk_parts(&tree, t->path, parts, nr) : -ENOMEM;
 
 	t->own = c;
 	if (err == -E2BIG)
@@ -454,9 +479,17 @@ int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag
 	return err ? err : ctf_open_describe(t, c);
 }
 
-static int ctf_open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+static const char *const whole[] = {""};
+
+int wm_ctf_open_plans(struct wm_trace *t, struct wm_diag *diag)
 {
-	int err = wm_ctf_open_plans(t, path, diag);
+	return ctf_open_plans(t, whole, 1, diag);
+}
+
+static int ctf_open_parts(struct wm_trace *t, const char *const *parts, uint32_t nr,
+			  struct wm_diag *diag)
+{
+	int err = ctf_open_plans(t, parts, nr, diag);
 
 	if (!err)
 		err = index_all(t, t->own);
@@ -467,6 +500,11 @@ static int ctf_open_trace(struct wm_trace *t, const char *path, struct wm_diag *
 	if (err == -ENOMEM)
 		(void)wm_diag_set(diag, err, t->path, -1, "out of memory");
 	return err;
+}
+
+static int ctf_open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+{
+	return ctf_open_parts(t, whole, 1, diag);
 }
 
 static void ctf_open_close_trace(struct wm_trace *t)
@@ -489,6 +527,7 @@ const struct wm_reader_ops wm_ctf_ops = {
     .name = "ctf",
     .probe = ctf_open_probe,
     .open = ctf_open_trace,
+    .open_parts = ctf_open_parts,
     .close = ctf_open_close_trace,
     .reader_create = wm_ctf_reader_create,
     .reader_begin = wm_ctf_reader_begin,

@@ -215,9 +215,10 @@ static bool same_stream(const struct wm_ctf_founds *f, uint64_t a, uint64_t b)
 	return b < f->count && !compare_streams(f->at[a].file, f->at[b].file);
 }
 
-static void drop_doubles(struct wm_ctf_founds *f)
+/* Returns the number of packets that were dropped. */
+static uint64_t drop_doubles(struct wm_ctf_founds *f)
 {
-	uint64_t kept = 0;
+	uint64_t kept = 0, found = f->count;
 
 	for (uint64_t i = 0; i < f->count; i++) {
 		if (kept && same_stream(f, kept - 1, i) && is_double(&f->at[kept - 1], &f->at[i]))
@@ -225,6 +226,7 @@ static void drop_doubles(struct wm_ctf_founds *f)
 		f->at[kept++] = f->at[i];
 	}
 	f->count = kept;
+	return found - kept;
 }
 
 /* Checks packets in file order: when time decreases, one of the two packets is damaged. */
@@ -252,7 +254,7 @@ int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 
 	if (f->count)
 		qsort(f->at, f->count, sizeof(*f->at), stream_order_by_time);
-	drop_doubles(f);
+	t->nr_repeated += drop_doubles(f);
 	for (uint64_t i = 0; i < f->count && !err; i++) {
 		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
 

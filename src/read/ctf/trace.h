@@ -102,7 +102,7 @@ enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d,
  * Finds the folders and compiles plans from their metadata; reads no streams. 0 or -errno with
  * `diag`.
  */
-int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag);
+int wm_ctf_open_plans(struct wm_trace *t, struct wm_diag *diag);
 
 /*
  * Adds the packets of a file. 0 or -errno; damage is reported as a fault. `name` is relative to the
