@@ -6,8 +6,8 @@
  * probes that a keeper could not. Probes used by a tracing instance whose recorder has exited are
  * busy: those instances (instance.h) are removed first.
  *
- * Only groups named waymark_PID_START are removed, and only when that process has exited; a probe
- * in use is busy and stays, whatever its name.
+ * Only groups whose name is that of a process of waymark that has exited are removed
+ * (probes/probe_owner.h); a probe in use is busy and stays, whatever its name.
  *
  * perf's own probes are not enough: when the traced program forks and the probe is inherited, the
  * kernel reads the program's path through a pointer in the wrong process's memory, and the fork

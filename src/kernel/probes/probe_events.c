@@ -17,8 +17,8 @@
 #include "base/file.h"
 #include "kernel/instance.h"
 #include "kernel/perf_event.h"
+#include "kernel/probes/probe_owner.h"
 
-#define PREFIX     "waymark_"
 #define LIST_MAX   (16u << 20)
 #define LOG_MAX    (1u << 20)
 #define LINE_BYTES 8192u
@@ -46,44 +46,6 @@ static int write_line(const struct wm_tracefs *t, const char *file, const char *
 	err = wm_file_write(fd, line, strlen(line));
 	(void)close(fd);
 	return err;
-}
-
-/*
- * Reads field 22 of /proc/PID/stat, the start time, which distinguishes two processes with the same
- * pid. Returns 0 when there is no such process.
- */
-static uint64_t start_of(pid_t pid)
-{
-	char path[48], *text, *at;
-	size_t bytes;
-	uint64_t start = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (wm_file_read(AT_FDCWD, path, 4096, &text, &bytes) < 0)
-		return 0;
-	at = strrchr(text, ')'); /* the name in parentheses may contain any byte */
-	for (int field = 3; at && field <= 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		start = strtoull(at, NULL, 10);
-	free(text);
-	return start;
-}
-
-/*
- * Whether "waymark_PID_START", which is followed by "_NAME" in synthetic events, belongs to a
- * process that has exited.
- */
-static bool is_orphan(const char *group)
-{
-	char *end;
-	long pid = strtol(group + strlen(PREFIX), &end, 10);
-	uint64_t start;
-
-	if (pid <= 0 || pid > INT32_MAX || *end != '_')
-		return false;
-	start = strtoull(end + 1, &end, 16);
-	return (!*end || *end == '_') && start_of((pid_t)pid) != start;
 }
 
 /* Whether a name is the group's, or begins with it, as synthetic events' names do. */
@@ -120,9 +82,9 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 			name = slash + 1;
 		else if (slash)
 			*slash = '\0';
-		if (!slash || strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+		if (!slash || strncmp(name, WM_PROBE_OWNER_PREFIX, strlen(WM_PROBE_OWNER_PREFIX)))
 			continue;
-		if (group ? probe_events_is_of(name, group) : is_orphan(name))
+		if (group ? probe_events_is_of(name, group) : wm_probe_owner_has_exited(name))
 			busy += write_line(t, file, remove) == -EBUSY;
 	}
 	free(text);
@@ -240,8 +202,7 @@ int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struc
 		return -ENOMEM;
 	d->tracefs = t;
 	d->file = list_file(t);
-	(void)snprintf(d->group, sizeof(d->group), PREFIX "%d_%" PRIx64, (int)getpid(),
-		       start_of(getpid()));
+	wm_probe_owner_name(d->group, sizeof(d->group));
 	err = faccessat(t->dirfd, d->file, W_OK, AT_EACCESS) < 0 ? -errno : 0;
 	if (err < 0) {
 		free(d);
