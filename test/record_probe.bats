@@ -415,6 +415,8 @@ same_in_babeltrace() {
 	kill -9 "$keeper" "$pump" "$command"
 	wait $command || true
 	kill "$app"
+	# The pump holds the instance's lock until the kernel has ended it.
+	until_gone "$keeper" "$pump" "$app"
 	# The next start removes them, unless another process started recording first.
 	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events" || echo "# the probes were removed by another's start" >&3
 	run -0 waymark record -q -o next -e syscall:getppid -- true

@@ -26,6 +26,19 @@ until_idle() {
 	[ $nr -eq 5 ] || { echo "never at rest: $*" >&2; return 1; }
 }
 
+# is_gone PID: the process has ended, perhaps without a parent that waited for it.
+is_gone() {
+	[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) == *") Z "* ]]
+}
+
+# Waits until all these processes have ended: their files are closed, their locks free.
+until_gone() {
+	local pid
+	for pid in "$@"; do
+		until_true is_gone "$pid" || return 1
+	done
+}
+
 pump_of() { # prints the pump's pid of a recording command
 	until_true pgrep -P "$1" -x waymark-pump || return 1
 	pgrep -P "$1" -x waymark-pump
