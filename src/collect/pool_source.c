@@ -215,6 +215,7 @@ struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_
 	    .count = f->commit.count - f->from.count,
 	    .tid = wm_load_relaxed(&c->tid),
 	    .level = wm_load_relaxed(&c->level),
+	    .comm = {wm_load_relaxed(&c->comm[0]), wm_load_relaxed(&c->comm[1])},
 	};
 	part_times(s, f, old ? wm_load_relaxed(&c->begin) : 0, part);
 	if (!guest)

@@ -27,7 +27,8 @@ struct wm_part {
 	/* If bytes is 0, the part was split and must not be written. */
 	uint32_t bytes, last_offset, count;
 	uint32_t tid, level;
-	bool pinned; /* the chunk is READING and must be released after the write */
+	uint64_t comm[2]; /* the thread's name; 0: unknown */
+	bool pinned;      /* the chunk is READING and must be released after the write */
 };
 
 /* The parts found in one round. Grows, never shrinks; always has room for one part. */

@@ -175,6 +175,8 @@ static void pump_write_part(struct wm_pump *p, const struct wm_part *part, bool 
 	};
 	int err;
 
+	_Static_assert(sizeof(part->comm) == sizeof(k.comm), "a thread's name");
+	memcpy(k.comm, part->comm, sizeof(k.comm));
 	if (guest && !part->source->guest)
 		return;
 	err = guest ? write_guest(part, &k) : write_own(p, part, &k);

@@ -151,7 +151,8 @@ struct wm_chunk {
 	uint16_t small;
 	uint32_t index;
 	uint64_t overwritten; /* records lost to reuse: generation << 40 | total, see above */
-	uint64_t pad[3];
+	uint64_t comm[2];     /* the thread's name, at most 16 bytes; 0: unknown */
+	uint64_t pad;
 };
 
 #define WM_CHUNK_HEADER_BYTES 64u

@@ -197,6 +197,13 @@ static void take_on(const struct want *n, struct waymark_writer *w, struct wm_le
 	wm_store_relaxed(&w->end, base + wm_pool_chunk_bytes(n->pool, chunk) - CHUNK_SLACK);
 }
 
+/* The name is stored before the chunk's first record: its readers then find this thread's name. */
+static void slow_name_chunk(struct wm_chunk *c, const struct wm_thread *t)
+{
+	wm_store_relaxed(&c->comm[0], t->comm[0]);
+	wm_store_relaxed(&c->comm[1], t->comm[1]);
+}
+
 bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level)
 {
@@ -226,6 +233,7 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 	}
 	if (mine)
 		slow_let_go(&n, w, l->chunk);
+	slow_name_chunk(wm_pool_chunk(n.pool, (uint32_t)index), t);
 	take_on(&n, w, l, (uint32_t)index);
 	wm_fence_signal();
 	if (wm_thread_owned(t))

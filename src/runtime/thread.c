@@ -10,6 +10,7 @@
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -179,6 +180,7 @@ struct wm_thread *wm_thread_join(void)
 	if (!t)
 		return NULL;
 	lay_out(t);
+	(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, t->comm);
 	wm_store_release(&t->current, &wm_current);
 	wm_fence_signal();
 	wm_current = t->writer;

@@ -52,6 +52,7 @@ struct wm_thread {
 	struct wm_level level[WM_THREAD_LEVELS];
 	struct wm_thread_extra *extra;
 	struct waymark_writer **current; /* address of the thread's TLS word */
+	uint64_t comm[2];                /* the thread's name when it got the block */
 	uint32_t tid;                    /* 0: the block is free; or WM_TID_NOBODY */
 };
 

@@ -106,6 +106,7 @@ static void trace_writer_destroy(struct wm_trace_writer *w)
 
 		w->producers = p->next;
 		wm_numbering_done(&p->ids);
+		wm_producer_names_done(p);
 		free(p);
 	}
 	for (i = 0; i < w->nr_streams; i++)
@@ -190,6 +191,8 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 	p->writer = w;
 	p->pid = info->pid;
 	p->vpid = info->vpid;
+	(void)snprintf(p->comm, sizeof(p->comm), "%s", info->comm);
+	wm_table_init(&p->by_tid);
 	p->next = w->producers;
 	p->link = &w->producers;
 	if (p->next)
@@ -224,6 +227,7 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock)
 	if (p->next)
 		p->next->link = p->link;
 	wm_numbering_done(&p->ids);
+	wm_producer_names_done(p);
 	free(p);
 }
 
@@ -367,6 +371,7 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 		return err;
 	}
 	p->carry = 0;
+	wm_producer_name_thread(p, packet);
 	w->totals.events += packet->count;
 	w->totals.packets++;
 	report_disk_loss(p);

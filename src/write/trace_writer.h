@@ -96,6 +96,8 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 		      struct wm_class *class);
 
+#define WM_COMM_BYTES 16u
+
 struct wm_raw_packet {
 	uint32_t tid;
 	uint32_t level; /* signal-nesting level */
@@ -113,6 +115,8 @@ struct wm_raw_packet {
 	 * without padding. 0 with a count above 1: unknown, the writer steps over all records
 	 */
 	uint32_t last_offset;
+	/* the thread's name from `begin` on, not NUL-terminated if it has 16 bytes; "": unknown */
+	char comm[WM_COMM_BYTES];
 };
 
 /*

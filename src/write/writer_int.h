@@ -9,11 +9,13 @@
  *   mixed.c           streams of many threads' records, when lanes run out
  *   kernel.c          the kernel's events
  *   describe*.c       the contents of the metadata; metadata*.c: its text
+ *   producer_names.c  names of a producer's threads
  *   numbering.c       meaning of ids; lane.c: files
  */
 #ifndef WM_WRITE_WRITER_INT_H
 #define WM_WRITE_WRITER_INT_H
 
+#include "base/table.h"
 #include "base/text.h"
 #include "write/describe_int.h"
 #include "write/lane_int.h"
@@ -56,6 +58,10 @@ struct wm_producer {
 	uint64_t disk_from, disk_to;    /* clock values: range of the records counted below */
 	/* records whose write failed, not yet reported by a waymark:lost event */
 	uint64_t disk_count;
+	char comm[WM_COMM_BYTES];      /* the process's name */
+	struct wm_named_thread *named; /* threads that had another name; see producer_names.c */
+	uint32_t nr_named, room_named;
+	struct wm_table by_tid; /* of `named` */
 };
 
 /* The recorder's own events that are waiting for a packet. */
@@ -156,6 +162,10 @@ int wm_stream_recorder_init(struct wm_trace_writer *w);
 void wm_stream_recorder_done(struct wm_recorder_stream *r);
 void wm_stream_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
 void wm_stream_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
+/* Records the name of the packet's thread if it is not the one that the trace has. */
+void wm_producer_name_thread(struct wm_producer *p, const struct wm_raw_packet *packet);
+void wm_producer_names_done(struct wm_producer *p);
+
 void wm_stream_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
 			       uint64_t clock, const char *comm);
 void wm_stream_recorder_module(struct wm_trace_writer *w, uint32_t pid,

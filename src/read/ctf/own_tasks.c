@@ -144,6 +144,18 @@ int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns)
 	return one ? one->pid : tid;
 }
 
+/*
+ * Returns the name of a thread of a program that joined, or "" if the thread has its process's name
+ * or the process is in another pid namespace, where the kernel's records have another thread.
+ */
+static const char *own_thread_comm(const struct wm_trace *t, const struct wm_event *e)
+{
+	const struct wm_ctf_trace *c = t->own;
+	const struct wm_ctf_thread *one = c->nr_threads ? thread_of(t, e->tid, e->ns) : NULL;
+
+	return one && one->pid == e->pid && one->ns <= e->ns && one->comm ? one->comm : "";
+}
+
 static const char *thread_comm(const struct wm_trace *t, int32_t tid, int64_t ns)
 {
 	const struct wm_ctf_thread *thread = thread_of(t, tid, ns);
@@ -154,20 +166,22 @@ static const char *thread_comm(const struct wm_trace *t, int32_t tid, int64_t ns
 const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_ctf_file *f = (const struct wm_ctf_file *)e->stream;
-	const char *comm = "";
+	const char *comm;
 	int64_t ns = e->ns;
 
 	if (!t->is_own || e->pid < 0)
 		return "";
-	/* Per-process counters, too, may be about processes that never joined. */
-	if (f->plan->is_of_cpu || f->plan->ids_in_events)
-		comm = thread_comm(t, e->tid, ns);
-	if (f->plan->is_of_cpu || comm[0])
+	if (f->plan->is_of_cpu)
+		return thread_comm(t, e->tid, ns);
+	comm = own_thread_comm(t, e);
+	if (comm[0])
 		return comm;
 	/* A packet may begin before its process joined, but never end before it. */
 	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
 		ns = e->packet->end_ns;
-	return process_comm(t, (uint32_t)e->pid, ns);
+	comm = process_comm(t, (uint32_t)e->pid, ns);
+	/* Per-process counters may be about processes that never joined. */
+	return comm[0] || !f->plan->ids_in_events ? comm : thread_comm(t, e->tid, e->ns);
 }
 
 /*
