@@ -130,7 +130,7 @@ by_waymark() {
 	waymark record -q -o k -e 'sched:*' -e 'syscall:*' -- env >environment
 	run -1 grep -q libwaymark-rt environment
 	waymark print k >all
-	[[ $(head -1 all) == *" env:"*sys_enter_execve:* ]]
+	[[ $(head -1 all) == *" waymark:"*sys_enter_execve:* ]]
 	waymark record -q -o p -e sched:sched_switch -e '*:*' -- env >environment || [ $? = 4 ]
 	grep -q ^LD_PRELOAD=.*libwaymark-rt environment
 	waymark record -q -o u -e user:sched:sched_switch -- env >environment || [ $? = 4 ]

@@ -32,6 +32,18 @@ setup_file() {
 	EOF
 	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/named.c" -o "$W/named" -L"$WAYMARK_BUILD" \
 		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD" -lpthread
+	cat >"$W/renamed.c" <<-'EOF'
+	#include <sys/prctl.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		(void)getppid();
+		prctl(PR_SET_NAME, "another");
+		(void)getppid();
+		return 0;
+	}
+	EOF
+	cc -O2 "$W/renamed.c" -o "$W/renamed"
 }
 
 setup() {
@@ -49,4 +61,18 @@ setup() {
 	[ "$(waymark print --jsonl t | grep -c '"comm":"a worker"')" -eq 1 ]
 	[ "$(waymark print --format=perf t | grep -c '^ *a worker ')" -eq 1 ]
 	waymark report -s comm --json t | grep -q '"a worker"'
+}
+
+@test "kernel events of CMD have its name at the time, also before exec and before a rename" {
+	local folder=/sys/kernel/tracing
+	if [ ! -d $folder/instances ] || [ ! -e $folder/events/syscalls/sys_enter_getppid ]; then
+		echo "# SKIPPED: no tracefs with system call events that we may use" >&3
+		skip "no tracefs we may use"
+	fi
+	waymark record -q -o t -e syscall:execve:enter -e syscall:getppid:enter -- "$W/renamed"
+	[ "$(waymark print t | sed -E 's/^\[[^]]*\] \([^)]*\) ([^:]*):.*sys_enter_([a-z]*).*/\1 \2/')" = "waymark execve
+renamed getppid
+another getppid" ]
+	[ "$(waymark print --filter '$comm == "waymark"' t | wc -l)" -eq 1 ]
+	waymark report -s comm t | grep -q waymark
 }

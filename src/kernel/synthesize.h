@@ -43,4 +43,7 @@ void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, v
  */
 void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn *fn, void *data);
 
+/* Reports only the names of these threads, without their processes' mappings. */
+void wm_running_tell_names(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data);
+
 #endif

@@ -274,7 +274,13 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 	 */
 	if (text)
 		wm_running_tell_kernel(text, sampling_tell, source);
-	if (!whom->on_exec)
+	/*
+	 * CMD, which still has to call exec, has mappings and a name that the rings report when
+	 * they change. Its first events, however, have the name from before.
+	 */
+	if (whom->on_exec)
+		wm_running_tell_names(whom->tids, whom->nr_tids, sampling_tell, source);
+	else
 		wm_running_tell(whom->tids, whom->nr_tids, sampling_has_stacks(s), sampling_tell,
 				source);
 	return whom->on_exec ? 0 : wm_sampler_start(sampler);

@@ -239,6 +239,18 @@ void wm_running_tell(const pid_t *tids, size_t nr, bool constants, wm_running_fn
 	free(t.files);
 }
 
+void wm_running_tell_names(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data)
+{
+	struct telling t = {.fn = fn, .data = data};
+
+	for (size_t i = 0; i < nr; i++) {
+		pid_t pid = synthesize_process_of(tids[i]);
+
+		if (pid)
+			tell_comm(&t, pid, tids[i]);
+	}
+}
+
 /* --- the kernel ------------------------------------------------------------------------------ */
 
 /* The address at the start of the line that contains the key; 0 if no line does. */
