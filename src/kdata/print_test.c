@@ -299,7 +299,7 @@ static void test_names(void **state)
 	    "\toffset:0;\tsize:2;\tsigned:0;\n\tfield:void * a;\toffset:8;"
 	    "\tsize:8;\tsigned:0;\n\nprint fmt: \"%ps %pS %pB %pS\", REC->a, "
 	    "REC->a, (void *)0xffffffff81000110UL, (void *)1UL\n";
-	static const uint64_t record[] = {7, 0x2010};
+	static const uint64_t words[] = {7, 0x2010};
 	const struct wm_kernel_names names = {name_kernel, (void *)"elsewhere"};
 	struct wm_kformats *k = known_kernel();
 	const struct wm_kformat *f;
@@ -313,10 +313,10 @@ static void test_names(void **state)
 	    wm_kformat_parse(&arena, wm_kformats_machine(k), "s", text, sizeof(text) - 1, &f, NULL),
 	    0);
 	assert_int_equal(wm_kprint_compile(&arena, wm_kformats_machine(k), f, &p, NULL), 0);
-	wm_kprint_run_named(p, k, &names, (const unsigned char *)record, sizeof(record), &out);
+	wm_kprint_run_named(p, k, &names, (const unsigned char *)words, sizeof(words), &out);
 	assert_string_equal(out.data, "elsewhere elsewhere+0x10 do_it+0x10 0x1");
 	wm_text_cut(&out, 0);
-	wm_kprint_run_named(p, NULL, &names, (const unsigned char *)record, sizeof(record), &out);
+	wm_kprint_run_named(p, NULL, &names, (const unsigned char *)words, sizeof(words), &out);
 	assert_string_equal(out.data, "elsewhere elsewhere+0x10 0xffffffff81000110 0x1");
 	wm_text_done(&out);
 	wm_arena_done(&arena);
