@@ -244,6 +244,21 @@ same_with_symbols() { # FILE
 	[ "$(grep -c ' rec+' ours.txt)" -gt 100 ]
 }
 
+@test "branches, with and without symbols: the same columns" {
+	local columns
+	export HOME="$PWD"
+	perf_record -N -q -e page-faults -c 1 -g -o chains.data -- sh -c 'ls /' >/dev/null 2>err || skip "$(head -1 err)"
+	"$BATS_TEST_DIRNAME/data/lbr.py" chains.data branches.data taken
+	for columns in comm,ip,brstack comm,time,event,brstacksym brstack,dso brstack,brstacksym; do
+		perf script --no-inline -F "$columns" -i branches.data 2>/dev/null >perf.txt
+		waymark print -F "$columns" branches.data >ours.txt
+		diff perf.txt ours.txt
+	done
+	grep -q '0x.*/0x.*/M/X/-/[0-9]*/' ours.txt
+	run -4 --separate-stderr waymark print -F brstack chains.data
+	[ "$stderr" = "waymark: print: no selected event has branches; record them with 'perf record -b'" ]
+}
+
 @test "callers by a copy of the stack, with symbols: the same lines" {
 	export HOME="$PWD"
 	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep

@@ -80,6 +80,8 @@ struct wm_perf_branches {
 	struct wm_perf_words counters; /* one per branch, or empty */
 };
 
+#define WM_PERF_BRANCH_EXTENDED 15 /* a branch's type: the kind is in new_type */
+
 /* One taken branch. The most recent branch comes first. */
 struct wm_perf_branch {
 	uint64_t from, to;

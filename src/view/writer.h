@@ -97,6 +97,8 @@ enum wm_view_column {
 	WM_VIEW_SYM = 1 << 9,
 	WM_VIEW_SYMOFF = 1 << 10,
 	WM_VIEW_DSO = 1 << 11,
+	WM_VIEW_BRSTACK = 1 << 12,    /* the branches, as addresses */
+	WM_VIEW_BRSTACKSYM = 1 << 13, /* and as symbols */
 };
 
 struct wm_view_options {

@@ -15,10 +15,13 @@ static const struct {
 	const char *name;
 	uint32_t column;
 } columns[] = {
-    {"comm", WM_VIEW_COMM},   {"tid", WM_VIEW_TID},       {"pid", WM_VIEW_PID},
-    {"cpu", WM_VIEW_CPU},     {"time", WM_VIEW_TIME},     {"period", WM_VIEW_PERIOD},
-    {"event", WM_VIEW_EVENT}, {"trace", WM_VIEW_TRACE},   {"ip", WM_VIEW_IP},
-    {"sym", WM_VIEW_SYM},     {"symoff", WM_VIEW_SYMOFF}, {"dso", WM_VIEW_DSO},
+    {"comm", WM_VIEW_COMM},       {"tid", WM_VIEW_TID},
+    {"pid", WM_VIEW_PID},         {"cpu", WM_VIEW_CPU},
+    {"time", WM_VIEW_TIME},       {"period", WM_VIEW_PERIOD},
+    {"event", WM_VIEW_EVENT},     {"trace", WM_VIEW_TRACE},
+    {"ip", WM_VIEW_IP},           {"sym", WM_VIEW_SYM},
+    {"symoff", WM_VIEW_SYMOFF},   {"dso", WM_VIEW_DSO},
+    {"brstack", WM_VIEW_BRSTACK}, {"brstacksym", WM_VIEW_BRSTACKSYM},
 };
 
 static uint32_t column_of(const char *name)
@@ -41,6 +44,14 @@ static bool columns_apply(const char *word, bool first, uint32_t *mask)
 	return column;
 }
 
+/* Whether the columns describe an address that no column shows. */
+static bool needs_address(uint32_t mask)
+{
+	if (mask & WM_VIEW_DSO && mask & (WM_VIEW_BRSTACK | WM_VIEW_BRSTACKSYM))
+		mask &= ~(uint32_t)WM_VIEW_DSO;
+	return mask & (WM_VIEW_SYM | WM_VIEW_SYMOFF | WM_VIEW_DSO) && !(mask & WM_VIEW_IP);
+}
+
 int wm_print_columns(const char *list, uint32_t *ret)
 {
 	char *copy = strdup(list), *at, *save = NULL;
@@ -53,7 +64,7 @@ int wm_print_columns(const char *list, uint32_t *ret)
 		ok = columns_apply(at, first, &mask);
 		if (!ok)
 			wm_say("print: -F: '%s' is not one of comm, tid, pid, cpu, time, period, "
-			       "event, trace, ip, sym, symoff, dso",
+			       "event, trace, ip, sym, symoff, dso, brstack, brstacksym",
 			       at);
 		first = false;
 	}
@@ -63,7 +74,7 @@ int wm_print_columns(const char *list, uint32_t *ret)
 		       (int)(colon - list), list);
 	else if (ok && !mask)
 		wm_say("print: -F needs the name of a column");
-	else if (ok && mask & (WM_VIEW_SYM | WM_VIEW_SYMOFF | WM_VIEW_DSO) && !(mask & WM_VIEW_IP))
+	else if (ok && needs_address(mask))
 		wm_say("print: -F: sym, symoff and dso are shown with ip, which is not chosen");
 	else if (ok) {
 		*ret = mask;

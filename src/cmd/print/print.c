@@ -81,7 +81,8 @@ static const struct wm_option options[] = {
      .letter = 'F',
      .argument = "LIST",
      .help = "perf's format with these columns, as in perf script: comm, tid, pid, cpu, time, "
-	     "period, event, trace, ip, sym, symoff, dso; +NAME adds a column, -NAME removes one",
+	     "period, event, trace, ip, sym, symoff, dso, brstack, brstacksym; +NAME adds a "
+	     "column, -NAME removes one",
      TO(TEXT, columns)},
     {.name = "no-symbols",
      .help = "print addresses instead of symbols, in perf's format and in kernel events",

@@ -21,6 +21,7 @@
 #include "cmd/print/printed_packets.h"
 #include "cmd/say.h"
 #include "cmd/symbol_options.h"
+#include "trace/field_ref.h"
 #include "trace/intersection.h"
 #include "view/render.h"
 
@@ -159,6 +160,32 @@ static int printing_check_fields(struct printing *p)
 	return status;
 }
 
+/* Refuses the columns of branches when no selected event has any. */
+static int printing_check_branches(struct printing *p)
+{
+	bool selected = false;
+
+	if (!(p->options.columns & (WM_VIEW_BRSTACK | WM_VIEW_BRSTACKSYM)) || p->v->follow)
+		return WM_EXIT_DONE;
+	for (uint32_t i = 0; i < p->in.nr; i++) {
+		const struct wm_trace *t = p->in.traces[i];
+		const bool *types = p->v->asked.select.want_list[i]->types;
+		struct wm_field_ref branches;
+
+		for (uint32_t k = 0; k < t->nr_types; k++) {
+			if (types ? !types[k] : t->types[k]->meta)
+				continue;
+			selected = true;
+			if (wm_field_ref_find(t->types[k], "branches", &branches))
+				return WM_EXIT_DONE;
+		}
+	}
+	if (!selected)
+		return WM_EXIT_DONE;
+	wm_say("print: no selected event has branches; record them with 'perf record -b'");
+	return WM_EXIT_NO_MATCH;
+}
+
 /* --- printing --------------------------------------------------------------------------- */
 
 static int printing_failed(struct printing *p, int err)
@@ -279,6 +306,8 @@ static int print_opened(struct printing *p)
 		status = wm_asked_bind(&p->v->asked.select, p->in.traces, p->in.nr);
 	if (!status)
 		status = printing_check_fields(p);
+	if (!status)
+		status = printing_check_branches(p);
 	if (!status && p->v->intersection)
 		status = printing_intersect(p);
 	if (status)

@@ -8,6 +8,7 @@
 
 #include "read/perfdata/perfdata_int.h"
 
+static const struct wm_type u8 = {.kind = WM_TYPE_UNSIGNED, .bits = 8};
 static const struct wm_type u16 = {.kind = WM_TYPE_UNSIGNED, .bits = 16};
 static const struct wm_type u32 = {.kind = WM_TYPE_UNSIGNED, .bits = 32};
 static const struct wm_type s32 = {.kind = WM_TYPE_SIGNED, .bits = 32};
@@ -21,8 +22,8 @@ static const struct wm_type chain = {.kind = WM_TYPE_LIST, .element = {NULL, &ad
 static const struct wm_type words = {.kind = WM_TYPE_LIST, .element = {NULL, &hex}};
 
 static const struct wm_member branch_members[] = {
-    {"from", &address},    {"to", &address}, {"mispredicted", &truth},
-    {"predicted", &truth}, {"cycles", &u16},
+    {"from", &address}, {"to", &address},  {"mispredicted", &truth}, {"predicted", &truth},
+    {"in_tx", &truth},  {"abort", &truth}, {"cycles", &u16},         {"type", &u8},
 };
 #define NR_BRANCH (sizeof(branch_members) / sizeof(branch_members[0]))
 static const struct wm_type branch = {
@@ -171,7 +172,10 @@ static bool add_branches(struct adding *x)
 	list->count = (uint32_t)s->nr;
 	for (uint64_t i = 0; i < s->nr; i++) {
 		struct wm_perf_branch e = wm_kperf_branch_get(x->shape, s, i);
-		const uint64_t values[NR_BRANCH] = {e.from, e.to, e.mispred, e.predicted, e.cycles};
+		/* The kinds that the kernel added later follow the others. */
+		uint64_t type = e.type == WM_PERF_BRANCH_EXTENDED ? 16u + e.new_type : e.type;
+		const uint64_t values[NR_BRANCH] = {e.from,  e.to,    e.mispred, e.predicted,
+						    e.in_tx, e.abort, e.cycles,  type};
 
 		add_struct(b, &branch_list.element, values);
 	}

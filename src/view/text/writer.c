@@ -194,6 +194,31 @@ static uint32_t writer_find_member(const struct wm_type *t, const char *name,
 	return 0;
 }
 
+static bool is_branches(const struct wm_type *t)
+{
+	const struct wm_type *element = t->element.type;
+
+	for (uint32_t i = 0; element->kind == WM_TYPE_STRUCT && i < element->nr_members; i++)
+		if (element->members[i].type->kind > WM_TYPE_BOOL)
+			return false;
+	return element->kind == WM_TYPE_STRUCT;
+}
+
+static void find_branches(const struct wm_event_type *type, struct view_type *ret)
+{
+	static const enum wm_part parts[] = {WM_PART_STREAM_CONTEXT, WM_PART_FIELDS};
+
+	for (size_t i = 0; i < 2 && !ret->sample.branches; i++) {
+		const struct wm_type *part = type->parts[parts[i]];
+		uint32_t nr = writer_find_member(part, "branches", WM_TYPE_LIST);
+
+		if (!nr || !is_branches(part->members[nr - 1].type))
+			continue;
+		ret->sample.branches = nr;
+		ret->sample.branches_part = parts[i];
+	}
+}
+
 /*
  * Finds the members of a sample that perf script shows; events without an
  * address are not samples.
@@ -205,6 +230,7 @@ static void find_sample(const struct wm_event_type *type, struct view_type *ret)
 	ret->sample.ip = type->meta ? 0 : writer_find_member(context, "ip", WM_TYPE_UNSIGNED);
 	if (!ret->sample.ip)
 		return;
+	find_branches(type, ret);
 	ret->sample.period = writer_find_member(context, "period", WM_TYPE_UNSIGNED);
 	ret->sample.chain_part = WM_PART_STREAM_CONTEXT;
 	ret->sample.chain = writer_find_member(context, "callchain", WM_TYPE_LIST);
@@ -262,6 +288,8 @@ static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *ty
 		needs |= 1u << WM_PART_STREAM_CONTEXT;
 	if (is_perf && t->sample.chain)
 		needs |= 1u << t->sample.chain_part;
+	if (v->options.columns & (WM_VIEW_BRSTACK | WM_VIEW_BRSTACKSYM) && t->sample.branches)
+		needs |= 1u << t->sample.branches_part;
 	return t->comm.type ? needs | 1u << t->comm.part : needs;
 }
 

@@ -21,9 +21,10 @@ struct view_type {
 	struct wm_field_ref comm; /* the context that names the thread */
 	struct {
 		/* number of the member + 1; 0: none. `ip` is set for samples only */
-		uint32_t ip, period, chain;
-		/* the part that contains `chain`; the others are in the stream's context */
-		enum wm_part chain_part;
+		uint32_t ip, period, chain, branches;
+		/* the part that contains `chain` and the one that contains `branches`; the others
+		 * are in the stream's context */
+		enum wm_part chain_part, branches_part;
 	} sample;                        /* for perf's format */
 	const struct wm_shape *form;     /* fields for the print form; NULL: none */
 	const struct wm_shape *contexts; /* the fields that are contexts; NULL: none */
@@ -143,6 +144,10 @@ struct view_asking {
 	const struct wm_event *e;
 };
 
+/* Finds the names of an address in the event; without a lookup, none. */
+void wm_view_name_place(const struct view_asking *a, uint64_t address, enum wm_event_mode mode,
+			struct wm_named_place *ret);
+
 /* Names a kernel address in the print form of a struct view_asking; see kdata/kernel_names.h. */
 const char *wm_view_kernel_name(void *own, uint64_t address, uint64_t *ret_start);
 
@@ -155,6 +160,10 @@ void wm_view_put_chain(struct wm_pen *p, struct wm_view_page *page, const struct
 /* Leaves the address unconverted: perf shows file offsets only in call chains. */
 void wm_view_put_address(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
 			 const struct wm_event *e, uint64_t address);
+
+/* Write a sample's branches; `column` is WM_VIEW_BRSTACK or WM_VIEW_BRSTACKSYM. */
+void wm_view_put_branches(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+			  const struct wm_event *e, const struct wm_item *list, uint32_t column);
 
 /* Writes the first line of CSV, the column names. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);

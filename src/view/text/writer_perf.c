@@ -232,6 +232,19 @@ static void put_chosen_task(struct wm_pen *p, uint32_t columns, const struct vie
 		wm_pen_char(p, ' ');
 }
 
+static void put_chosen_branches(struct wm_pen *p, uint32_t columns, struct wm_view_page *page,
+				const struct view_trace *t, const struct wm_event *e)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	const struct wm_item *list =
+	    writer_perf_member(e, type->sample.branches_part, type->sample.branches);
+
+	if (list && columns & WM_VIEW_BRSTACK) /* as in perf, the other column is then left out */
+		wm_view_put_branches(p, page, t, e, list, WM_VIEW_BRSTACK);
+	else if (list && columns & WM_VIEW_BRSTACKSYM)
+		wm_view_put_branches(p, page, t, e, list, WM_VIEW_BRSTACKSYM);
+}
+
 static void write_chosen(const struct wm_view *v, struct wm_view_page *page,
 			 const struct view_trace *t, const struct wm_event *e)
 {
@@ -258,6 +271,8 @@ static void write_chosen(const struct wm_view *v, struct wm_view_page *page,
 		put_all_parts(&p, type, e);
 	if (columns & WM_VIEW_IP && type->sample.ip)
 		put_sample(&p, page, t, e, chain);
+	if (columns & (WM_VIEW_BRSTACK | WM_VIEW_BRSTACKSYM))
+		put_chosen_branches(&p, columns, page, t, e);
 	wm_pen_need(&p, 2);
 	wm_pen_char(&p, '\n');
 	wm_pen_close(&p);

@@ -246,18 +246,23 @@ void wm_view_put_address(struct wm_pen *p, struct wm_view_page *page, const stru
 		(void)wm_digits_hex_wide(p->text->data + start, address);
 }
 
+void wm_view_name_place(const struct view_asking *a, uint64_t address, enum wm_event_mode mode,
+			struct wm_named_place *ret)
+{
+	struct wm_view_names *names = names_of(a->page, a->t->options->places);
+
+	*ret = (struct wm_named_place){.address = address};
+	if (names && names->places->find(names->own, a->t->index, a->e, address, mode, ret) < 0) {
+		*ret = (struct wm_named_place){.address = address};
+		a->page->text.failed = true;
+	}
+}
+
 const char *wm_view_kernel_name(void *own, uint64_t address, uint64_t *ret_start)
 {
-	const struct view_asking *a = own;
-	struct wm_view_names *names = names_of(a->page, a->t->options->places);
 	struct wm_named_place n;
 
-	if (!names)
-		return NULL;
-	if (names->places->find(names->own, a->t->index, a->e, address, WM_MODE_KERNEL, &n) < 0) {
-		a->page->text.failed = true;
-		return NULL;
-	}
+	wm_view_name_place(own, address, WM_MODE_KERNEL, &n);
 	*ret_start = address - n.offset;
 	return n.symbol;
 }
