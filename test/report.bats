@@ -43,6 +43,24 @@ make_program() {
 	gcc -O0 -g busy.c -o busy
 }
 
+@test "branches: rows and shares equal perf report -b's" {
+	need_perf
+	perf_record -N -q -e page-faults -c 1 -g -o chains.data sh -c 'ls / >/dev/null; ls /' >/dev/null
+	"$BATS_TEST_DIRNAME/data/lbr.py" chains.data branches.data taken
+	python3 "$compare" "$waymark" branches.data comm,dso_from,symbol_from,symbol_to,cycles
+	python3 "$compare" "$waymark" branches.data comm,dso_from,dso_to,mispredict
+	python3 "$compare" "$waymark" branches.data comm,dso_to,in_tx,abort,cycles
+	"$waymark" report -b -s symbol_from,symbol_to,mispredict branches.data >parts.txt
+	"$waymark" report -b -s symbol_from,symbol_to,mispredict branches.data --threads 1 | diff - parts.txt
+	grep -q '^# page-faults: [0-9]* branches$' parts.txt
+	run -4 --separate-stderr "$waymark" report -b chains.data
+	[ "$stderr" = "waymark: report: no selected event has branches; record them with 'perf record -b'" ]
+	run -4 --separate-stderr "$waymark" report -s mispredict branches.data
+	[ "$stderr" = "waymark: report: 'mispredict' is a key of branches: use 'report --branch-stack'" ]
+	run -2 --separate-stderr "$waymark" report -b -g branches.data
+	[[ $stderr == *"a branch has no call chain"* ]]
+}
+
 @test "shares and symbols equal perf report's over recordings of now" {
 	need_perf
 	make_program

@@ -135,6 +135,7 @@ complete -c waymark -n '__fish_seen_subcommand_from report' -l weight -x -d 'wei
 complete -c waymark -n '__fish_seen_subcommand_from report' -s g -l call-graph -d 'show call chains below each row: caller (down to callees), callee...'
 complete -c waymark -n '__fish_seen_subcommand_from report' -s G -l inverted -d 'same as -g callee'
 complete -c waymark -n '__fish_seen_subcommand_from report' -l no-children -d 'attribute an event only to the executing function, not to its callers'
+complete -c waymark -n '__fish_seen_subcommand_from report' -s b -l branch-stack -d 'count the branches in samples (perf record -b) instead of the samples'
 complete -c waymark -n '__fish_seen_subcommand_from report' -l hierarchy -d 'nest rows, one level per key, each with its share'
 complete -c waymark -n '__fish_seen_subcommand_from report' -l inline -d 'show functions that the compiler inlined'
 complete -c waymark -n '__fish_seen_subcommand_from report' -l percent-limit -x -d 'leave out rows below PERCENT'

@@ -21,7 +21,8 @@ static int add_key(struct wm_profile *p, const char *name, struct wm_diag *diag)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
 				   "'%s' is one key too many: at most %u are possible", name,
 				   WM_KEYS_MAX);
-	err = wm_key_bind(&p->keys[p->nr_keys], p->pass, p->stacks, name, diag);
+	err = wm_key_bind(&p->keys[p->nr_keys], p->pass, p->stacks,
+			  p->v->branches ? &p->branch : NULL, name, diag);
 	if (err) {
 		wm_key_done(&p->keys[p->nr_keys]);
 		return err;
@@ -55,25 +56,35 @@ static bool has_key(const struct wm_profile *p, const char *name)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
+static const char *keys_of(const struct wm_profile *p, bool addresses)
+{
+	if (p->v->keys)
+		return p->v->keys;
+	if (p->v->branches)
+		return "comm,dso_from,symbol_from,symbol_to,cycles";
+	return addresses ? "comm,dso,sym" : "event,comm";
+}
+
 static int profile_bind(struct wm_profile *p, struct wm_diag *diag)
 {
 	bool addresses = p->samples.any_ip || p->samples.any_chain;
-	uint32_t nr_words = 2; /* one for the event, one for the stack */
+	/* one for the event, one for the stack, or two for the ends of a branch */
+	uint32_t nr_words = p->v->branches ? 3 : 2;
 	int err;
 
-	err = profile_add_keys(p,
-			       p->v->keys  ? p->v->keys
-			       : addresses ? "comm,dso,sym"
-					   : "event,comm",
-			       diag);
+	err = profile_add_keys(p, keys_of(p, addresses), diag);
+	if (!err && p->v->branches)
+		err = wm_branches_bind(p, diag);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		if (!p->keys[i].def->of_frame)
 			nr_words += p->keys[i].def->nr_words;
-	if (!p->pass->is_part && (has_key(p, "sym") || has_key(p, "symbol")))
+	if (!p->pass->is_part && (has_key(p, "sym") || has_key(p, "symbol") ||
+				  has_key(p, "symbol_from") || has_key(p, "symbol_to")))
 		wm_stacks_expect_names(p->stacks);
-	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children && !p->v->hierarchy;
+	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children &&
+		      !p->v->hierarchy && !p->v->branches;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
 	/*
 	 * The samples of different events measure different things, so their sum is meaningless.
@@ -123,6 +134,7 @@ void wm_profile_destroy(struct wm_profile *p)
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		wm_key_done(&p->keys[i]);
 	wm_samples_done(&p->samples);
+	wm_branches_done(p);
 	wm_buckets_done(&p->buckets);
 	wm_buckets_done(&p->hidden);
 	wm_memo_done(&p->memo);
@@ -213,6 +225,8 @@ int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 
 	if (p->waits)
 		return profile_is_hidden(p, s) ? 0 : wm_waits_feed(p, s);
+	if (p->v->branches)
+		return profile_is_hidden(p, s) ? 0 : wm_branches_feed(p, s);
 	like = p->memo.entries ? wm_memo_find(p, s) : NULL;
 	if ((!(like && like->known) && !wm_profile_words(p, s, words)) ||
 	    (!p->samples.count && !wm_samples_weight(&p->samples, s, &weight))) {

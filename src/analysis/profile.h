@@ -23,7 +23,7 @@
 #include "analysis/profile_key_int.h"
 
 #define WM_PROFILE_BUCKETS_MAX (1u << 26)
-#define WM_PROFILE_WORDS_MAX   (2 + WM_KEYS_MAX * WM_KEY_WORDS)
+#define WM_PROFILE_WORDS_MAX   (3 + WM_KEYS_MAX * WM_KEY_WORDS)
 
 /* How call chains are shown below a row, in the order of the option's choices. */
 enum wm_profile_graph {
@@ -50,6 +50,7 @@ struct wm_profile_values {
 	bool lazy;      /* call graphs are made on demand by wm_profile_expand() */
 	bool weights;   /* add a column with the weight */
 	bool inlines;   /* inlined functions are frames of their own */
+	bool branches;  /* the branches in samples are counted, not the samples */
 	/*
 	 * In a live profile, rates are shown instead of events (enum wm_rate), of what was counted
 	 * during `seconds`.

@@ -7,16 +7,22 @@
 #include "analysis/profile_int.h"
 #include "base/array.h"
 
-/* Computes the words of the entry for frame `frame` of a bucket. */
+/*
+ * Computes the words of the entry for frame `frame` of a bucket; for branches, that of the target.
+ */
 static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint32_t frame,
 			uint64_t *words)
 {
+	uint32_t from = p->v->branches ? wm_branch_from(p, bucket) : WM_FRAME_NONE;
+
 	*words++ = *bucket++; /* the event */
 	for (uint32_t i = 0; i < p->nr_keys; i++) {
 		const struct wm_key_def *d = p->keys[i].def;
 
 		if (d->of_frame) {
-			*words = frame == WM_FRAME_NONE ? d->none : d->of_stack(p->stacks, frame);
+			uint32_t end = d->branch == WM_KEY_SOURCE ? from : frame;
+
+			*words = end == WM_FRAME_NONE ? d->none : d->of_stack(p->stacks, end);
 		} else {
 			memcpy(words, bucket, d->nr_words * sizeof(*words));
 			bucket += d->nr_words;

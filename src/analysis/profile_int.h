@@ -68,6 +68,13 @@ struct wm_memo {
 /* weight of an event in a live profile, so that it can decay */
 #define WM_PROFILE_FINE 256u
 
+/* Where an event's branches are, with numbers + 1 of the members; 0: it lacks the member. */
+struct wm_branch_fields {
+	struct wm_field_ref list; /* `type` NULL: the event has no branches */
+	uint32_t members[WM_BRANCH_NR_MEMBERS];
+	uint32_t nr_items; /* of a branch */
+};
+
 struct wm_waits; /* threads that are off their CPUs (profile_wait.c) */
 
 struct wm_profile {
@@ -84,8 +91,11 @@ struct wm_profile {
 	uint32_t unit;  /* one event adds this to counts; weights are scaled by it */
 	struct wm_samples samples;
 	struct wm_stacks *stacks;
-	struct wm_waits *waits;    /* NULL: events are counted */
-	struct wm_buckets buckets; /* words: event, keys that belong to events, stack */
+	struct wm_waits *waits;                  /* NULL: events are counted */
+	struct wm_branch_fields **branch_fields; /* by trace and type; NULL: not of branches */
+	struct wm_branch branch;                 /* the branch being counted */
+	/* words: event, keys that belong to events, stack; of branches: see profile_branch.c */
+	struct wm_buckets buckets;
 	struct wm_memo memo;
 	struct wm_buckets hidden; /* words: event; weights of the comms and pids left out */
 	uint64_t nr_unfit;        /* events without a field that a key needs */
@@ -102,6 +112,14 @@ struct wm_profile {
  * key.
  */
 bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words);
+
+/* Returns 0, -ENOMEM, or -ENOENT with `diag` if no selected event has branches. */
+int wm_branches_bind(struct wm_profile *p, struct wm_diag *diag);
+void wm_branches_done(struct wm_profile *p);
+int wm_branches_feed(struct wm_profile *p, const struct wm_sight *s); /* 0 or -ENOMEM */
+
+/* Returns the frame of the branch's source for a bucket of branches. */
+uint32_t wm_branch_from(const struct wm_profile *p, const uint64_t *bucket);
 
 bool wm_memo_fits(const struct wm_profile *p);
 int wm_memo_init(struct wm_memo *m, bool by_cpu); /* 0 or -ENOMEM */

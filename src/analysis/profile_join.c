@@ -57,6 +57,8 @@ static int join_buckets(struct wm_profile *p, const struct wm_buckets *from,
 		memcpy(words, wm_buckets_words(from, i), from->nr_words * sizeof(*words));
 		join_words(p, j, words);
 		words[from->nr_words - 1] = stacks[words[from->nr_words - 1]];
+		if (p->v->branches)
+			words[from->nr_words - 2] = stacks[words[from->nr_words - 2]];
 		err = profile_join_add(&p->buckets, words, from, i);
 	}
 	return err;

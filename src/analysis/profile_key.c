@@ -154,6 +154,45 @@ static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, s
 	}
 }
 
+/* --- keys of branches ------------------------------------------------------------------------ */
+
+static bool mispredict_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	const uint64_t *m = k->branch->members;
+
+	words[0] = m[WM_BRANCH_PREDICTED] ? 'N' : m[WM_BRANCH_MISPREDICTED] ? 'Y' : 0;
+	return true;
+}
+
+static bool in_tx_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = k->branch->members[WM_BRANCH_IN_TX] ? 'T' : '.';
+	return true;
+}
+
+static bool abort_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = k->branch->members[WM_BRANCH_ABORT] ? 'A' : '.';
+	return true;
+}
+
+static bool cycles_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = k->branch->members[WM_BRANCH_CYCLES];
+	return true;
+}
+
+static union wm_cell letter_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	return (union wm_cell){.text = words[0] ? wm_result_format(r, "%c", (int)words[0]) : "N/A"};
+}
+
+static union wm_cell cycles_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	return (union wm_cell){
+	    .text = words[0] ? wm_result_format(r, "%llu", (unsigned long long)words[0]) : "-"};
+}
+
 /* --- keys of frames ------------------------------------------------------------------- */
 
 static uint64_t key_dso_of(struct wm_stacks *s, uint32_t frame)
@@ -194,25 +233,60 @@ static const struct wm_key_def defs[] = {
     {"srcline", "Source:line", OF_FRAME(srcline_of, 0), NULL, name_cell},
 };
 
+/* Bound only in a profile of branches: otherwise, fields may have these names. */
+static const struct wm_key_def branch_defs[] = {
+    {"dso_from", "Source object", OF_FRAME(key_dso_of, 0), NULL, name_cell, WM_KEY_SOURCE},
+    {"dso_to", "Target object", OF_FRAME(key_dso_of, 0), NULL, name_cell, WM_KEY_TARGET},
+    {"symbol_from", "Source symbol", OF_FRAME(sym_of, WM_SYMBOL_NONE), NULL, sym_cell,
+     WM_KEY_SOURCE},
+    {"symbol_to", "Target symbol", OF_FRAME(sym_of, WM_SYMBOL_NONE), NULL, sym_cell, WM_KEY_TARGET},
+    {"srcline_from", "From source:line", OF_FRAME(srcline_of, 0), NULL, name_cell, WM_KEY_SOURCE},
+    {"srcline_to", "To source:line", OF_FRAME(srcline_of, 0), NULL, name_cell, WM_KEY_TARGET},
+    {"mispredict", "Mispredicted", OF_EVENT(mispredict_of), NULL, letter_cell, WM_KEY_BRANCH},
+    {"in_tx", "In transaction", OF_EVENT(in_tx_of), NULL, letter_cell, WM_KEY_BRANCH},
+    {"abort", "Abort", OF_EVENT(abort_of), NULL, letter_cell, WM_KEY_BRANCH},
+    {"cycles", "Cycles", OF_EVENT(cycles_of), NULL, cycles_cell, WM_KEY_BRANCH},
+};
+
 static const struct wm_key_def field_def = {
     NULL, NULL, WM_CELL_TEXT, 2, false, key_field_of, NULL, 0, join_field, field_cell};
 
 const char *const wm_key_names[] = {"comm", "pid", "tid",     "cpu", "event",
 				    "dso",  "sym", "srcline", NULL};
 
-int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
-		struct wm_diag *diag)
+static const struct wm_key_def *find_def(const struct wm_key_def *list, size_t nr, const char *name)
 {
-	*k = (struct wm_key){.pass = pass, .stacks = stacks};
-	for (size_t i = 0; i < sizeof(defs) / sizeof(defs[0]); i++)
-		if (!strcmp(defs[i].name, name)) {
-			k->def = &defs[i];
-			k->title = defs[i].title;
-			return 0;
-		}
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(list[i].name, name))
+			return &list[i];
+	return NULL;
+}
+
+static const struct wm_key_def *branch_def(const char *name)
+{
+	return find_def(branch_defs, sizeof(branch_defs) / sizeof(branch_defs[0]), name);
+}
+
+int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks,
+		const struct wm_branch *branch, const char *name, struct wm_diag *diag)
+{
+	int err;
+
+	*k = (struct wm_key){.pass = pass, .stacks = stacks, .branch = branch};
+	k->def = find_def(defs, sizeof(defs) / sizeof(defs[0]), name);
+	if (!k->def && branch)
+		k->def = branch_def(name);
+	if (k->def) {
+		k->title = k->def->title;
+		return 0;
+	}
 	k->def = &field_def;
 	k->title = k->name = strdup(name);
-	return k->name ? wm_key_fields(pass, name, &k->fields, diag) : -ENOMEM;
+	err = k->name ? wm_key_fields(pass, name, &k->fields, diag) : -ENOMEM;
+	if (err == -ENOENT && branch_def(name))
+		return wm_diag_set(diag, err, NULL, -1,
+				   "'%s' is a key of branches: use 'report --branch-stack'", name);
+	return err;
 }
 
 int wm_key_rebind(struct wm_key *k, struct wm_diag *diag)

@@ -5,6 +5,7 @@
  *
  *   comm pid tid cpu event     keys that belong to the event
  *   dso sym srcline            keys that belong to a frame of its call chain
+ *   symbol_from mispredict...  keys that belong to a branch in it
  *   FIELD, EVENT.FIELD         any field of the events
  *
  * The names above always mean these keys; a field with the same name must be written as
@@ -20,6 +21,25 @@
 #define WM_KEY_WORDS 2u /* maximum number of words per key */
 
 struct wm_key;
+
+/* A branch in a sample. */
+enum wm_branch_member {
+	WM_BRANCH_FROM,
+	WM_BRANCH_TO,
+	WM_BRANCH_MISPREDICTED,
+	WM_BRANCH_PREDICTED,
+	WM_BRANCH_IN_TX,
+	WM_BRANCH_ABORT,
+	WM_BRANCH_CYCLES,
+	WM_BRANCH_NR_MEMBERS
+};
+
+struct wm_branch {
+	uint64_t members[WM_BRANCH_NR_MEMBERS]; /* one that the trace lacks is 0 */
+};
+
+/* Which of an event's branches a key needs: none; any; the frame of its source or target. */
+enum wm_key_branch { WM_KEY_NO_BRANCH, WM_KEY_BRANCH, WM_KEY_SOURCE, WM_KEY_TARGET };
 
 struct wm_key_def {
 	const char *name, *title;
@@ -38,6 +58,8 @@ struct wm_key_def {
 
 	/* Builds the cell for these words. Strings are in the result's arena. */
 	union wm_cell (*cell)(const struct wm_key *k, const uint64_t *words, struct wm_result *r);
+
+	enum wm_key_branch branch;
 };
 
 struct wm_key {
@@ -51,14 +73,17 @@ struct wm_key {
 	 * field.
 	 */
 	struct wm_field_ref **fields;
+	const struct wm_branch
+	    *branch; /* the branch being counted, owned by the profile; or NULL */
 };
 
 /*
- * Binds one name from a list. Returns 0, -ENOMEM, or -ENOENT if no event type has such a field
+ * Binds one name from a list. `branch` is the branch being counted; NULL: it is not a profile of
+ * branches. Returns 0, -ENOMEM, or -ENOENT if no event type has such a field
  * (`diag` names the closest one). Call wm_key_done() also after errors.
  */
-int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
-		struct wm_diag *diag);
+int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks,
+		const struct wm_branch *branch, const char *name, struct wm_diag *diag);
 void wm_key_done(struct wm_key *k);
 
 /* Must be called when the pass has been rebound. Returns errors like wm_key_bind(). */

@@ -24,7 +24,7 @@ bool wm_memo_fits(const struct wm_profile *p)
 		if (!p->keys[i].def->name)
 			/* cannot be cached: a field of the event can have any value */
 			return false;
-	return !p->waits && !p->chains && !p->v->comms && !p->v->pids;
+	return !p->waits && !p->v->branches && !p->chains && !p->v->comms && !p->v->pids;
 }
 
 int wm_memo_init(struct wm_memo *m, bool by_cpu)

@@ -78,6 +78,9 @@ static const char *profile_result_title_of(const struct wm_profile *p,
 
 	if (p->v->live)
 		return wm_result_format(r, "%s%s", what, wm_rate_title(p, t->rate, t, r));
+	if (p->v->branches)
+		return wm_result_format(r, "%s%" PRIu64 " %s", what, t->count,
+					wm_plural(t->count, "branch", "branches"));
 	return wm_result_format(r, "%s%" PRIu64 " %s, weight %" PRIu64, what, t->count,
 				p->per_event ? wm_plural(t->count, "sample", "samples")
 					     : wm_plural(t->count, "event", "events"),
@@ -100,7 +103,8 @@ static struct wm_result_table *profile_result_make_table(const struct wm_profile
 		c[nr++] = (struct wm_result_column){"children", "Children", WM_CELL_SHARE};
 	c[nr++] = (struct wm_result_column){"self", "Self", WM_CELL_SHARE};
 	c[nr++] = p->v->live ? wm_rate_column(t->rate)
-			     : (struct wm_result_column){"events", "Events", WM_CELL_COUNT};
+			     : (struct wm_result_column){
+				   "events", p->v->branches ? "Branches" : "Events", WM_CELL_COUNT};
 	if (p->v->weights)
 		c[nr++] = (struct wm_result_column){"total", "Weight", WM_CELL_COUNT};
 	for (uint32_t i = 0; i < p->nr_keys; i++) {

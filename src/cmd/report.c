@@ -6,7 +6,9 @@
 
 #include "analysis/profile.h"
 #include "cmd/analyse.h"
+#include "cmd/exit.h"
 #include "cmd/report_view.h"
+#include "cmd/say.h"
 #include "cmd/verb.h"
 
 struct values {
@@ -77,6 +79,16 @@ static int cmd_report_run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 
+	if (v->profile.branches && v->profile.graph) {
+		wm_say("report: --branch-stack and --call-graph cannot be combined: a branch has "
+		       "no call chain");
+		return WM_EXIT_USAGE;
+	}
+	if (v->profile.branches && v->profile.weight) {
+		wm_say("report: --branch-stack and --weight cannot be combined: a branch has the "
+		       "weight 1");
+		return WM_EXIT_USAGE;
+	}
 	if (!v->stdio && wm_report_view_fits(&v->common))
 		return wm_report_view(&v->common, &v->profile, nr_args, args);
 	return wm_analyse_print("report", &v->common, &wm_analysis_profile, &v->profile, nr_args,
@@ -103,6 +115,12 @@ static const struct wm_option options[] = {
      .kind = WM_OPTION_CALL,
      .call = on_inverted},
     WM_PROFILE_NO_CHILDREN(struct values, profile),
+    {.name = "branch-stack",
+     .letter = 'b',
+     .help = "count the branches in samples (perf record -b) instead of the samples; further "
+	     "keys: symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, "
+	     "mispredict, cycles, in_tx, abort",
+     TO(FLAG, profile.branches)},
     {.name = "hierarchy",
      .help = "nest rows, one level per key, each with its share",
      TO(FLAG, profile.hierarchy)},

@@ -14,12 +14,22 @@ import subprocess
 import sys
 
 PERF_KEYS = {"comm": "comm", "dso": "dso", "sym": "sym", "srcline": "srcline"}
+BRANCH_KEYS = ["dso_from", "dso_to", "symbol_from", "symbol_to", "mispredict", "cycles", "in_tx", "abort"]
+BRANCH_DEFAULT = ["comm", "dso_from", "symbol_from", "symbol_to", "cycles"]
+PERF_KEYS.update({k: k for k in BRANCH_KEYS})
 LIMIT = 0.0101  # limit for differences in percentage points; perf prints two digits
 
 
 def plain(texts):
-    """Without what perf writes in two ways: an address of 0; and names no longer than it shows them."""
+    """Without what perf writes in two ways: an address of 0; and names no longer than it shows them. The end of a
+    branch that is in no mapping is of a hypervisor in perf 6.1."""
+    texts = (re.sub(r"^\[H\] (0x)?([0-9a-f]{16})$", r"[.] 0x\2", t) for t in texts)
     return tuple(re.sub(r"^(\[.\]) 0{16}$", r"\1 0x0000000000000000", t)[:240] for t in texts)
+
+
+def branch_flag(keys, perf):
+    branches = any(k in BRANCH_KEYS for k in keys)
+    return "-b" if branches else "--no-branch-stack" if perf else "--stdio"
 
 
 def is_address(key):
@@ -29,8 +39,10 @@ def is_address(key):
 def perf_rows(path, keys, children):
     """{(key texts): [children, self]} for each of perf's tables; without children where there are no chains."""
     flag = "--children" if children else "--no-children"
-    args = ["perf", "report", "--stdio", "--no-branch-stack", "--no-group", "--no-inline", flag, "-t", "\x01", "--percent-limit", "0",
-            "-w", "16,256,256,256", "-i", path, "-s", ",".join(PERF_KEYS[k] for k in keys)]
+    args = ["perf", "report", "--stdio", branch_flag(keys, True), "--no-group", "--no-inline", flag, "-t", "\x01", "--percent-limit", "0",
+            "-w", "16,256,256,256", "-i", path]
+    if keys != BRANCH_DEFAULT:  # perf 6.1 dies of these keys in -s when an end of a branch is in no mapping
+        args += ["-s", ",".join(PERF_KEYS[k] for k in keys)]
     out = ""
     for more in (["-g", "none"], []):  # these options are refused when there are no call chains
         run = subprocess.run(args + more, capture_output=True, stdin=subprocess.DEVNULL)
@@ -102,7 +114,7 @@ def our_parts(waymark, path, keys):
 
 
 def our_rows(waymark, path, keys, children):
-    args = [waymark, "report", "--json", "-s", ",".join(keys), path]
+    args = [waymark, "report", "--json", branch_flag(keys, False), "-s", ",".join(keys), path]
     if not children:
         args.append("--no-children")
     run = subprocess.run(args, capture_output=True)
