@@ -99,8 +99,8 @@ static bool space_exists(uint64_t space)
 	struct dirent *d;
 
 	while (dir && !found && (d = readdir(dir)))
-		found = d->d_name[0] >= '1' && d->d_name[0] <= '9' &&
-			owner_space(d->d_name) == space;
+		found =
+		    d->d_name[0] >= '1' && d->d_name[0] <= '9' && owner_space(d->d_name) == space;
 	if (dir)
 		closedir(dir);
 	return found;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * probe_owner.h - the names of groups of probes, which say whose they are: waymark_PID_START, or
- * waymark_PID_STARTnNS in another PID namespace than the initial one. PID is the process's number in
- * its namespace, START its start time, which distinguishes processes with the same number, and NS
- * the inode of the namespace, both in hexadecimal digits. All containers of a machine see the same
- * probes, so a number alone would name another process in each of them.
+ * waymark_PID_STARTnNS in another PID namespace than the initial one. PID is the process's number
+ * in its namespace, START its start time, which distinguishes processes with the same number, and
+ * NS the inode of the namespace, both in hexadecimal digits. All containers of a machine see the
+ * same probes, so a number alone would name another process in each of them.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_OWNER_H
 #define WM_KERNEL_PROBES_PROBE_OWNER_H

@@ -75,9 +75,9 @@ static void test_number_was_reused(void **state)
 
 static void test_other_names(void **state)
 {
-	static const char *const names[] = {"", "waymark_", "waymark_x_1", "waymark_12",
-					    "waymark_-1_5", "waymark_99999999999_5", "perf_12_5",
-					    "waymark_12_5x"};
+	static const char *const names[] = {"",           "waymark_",     "waymark_x_1",
+					    "waymark_12", "waymark_-1_5", "waymark_99999999999_5",
+					    "perf_12_5",  "waymark_12_5x"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
