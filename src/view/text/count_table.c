@@ -159,6 +159,14 @@ void wm_view_count_text(FILE *out, const struct wm_count_layout *l, uint64_t tim
 
 /* ---- for programs ---------------------------------------------------------------- */
 
+/* perf's name for the unit: its lines have "msec" for clocks. */
+static const char *perf_unit(const struct wm_count_row *r)
+{
+	if (r->cpus)
+		return "msec";
+	return r->unit ? r->unit : "";
+}
+
 void wm_view_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
 			     const struct wm_count_row *rows, size_t nr)
 {
@@ -177,7 +185,7 @@ void wm_view_count_separated(FILE *out, const char *separator, bool with_time, u
 			(void)fprintf(out, "%.2f", in_unit(r));
 		else
 			(void)fprintf(out, "%" PRIu64, r->value);
-		(void)fprintf(out, "%s%s%s", separator, r->unit ? r->unit : "", separator);
+		(void)fprintf(out, "%s%s%s", separator, perf_unit(r), separator);
 		print_clean(out, r->event, 0);
 		if (r->spread >= 0)
 			(void)fprintf(out, "%s%.2f%%", separator, 100 * r->spread);

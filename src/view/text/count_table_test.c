@@ -103,7 +103,7 @@ static void test_separated(void **state)
 	(void)state;
 	open_sheet(&s);
 	wm_view_count_separated(s.out, ";", false, 0, rows, 4);
-	expect(&s, "1.50;ms;sw:task-clock;10;100.00\n"
+	expect(&s, "1.50;msec;sw:task-clock;10;100.00\n"
 		   "1200000;;cpu:cycles;1.25%;5;50.00\n"
 		   "<not counted>;;cpu:none;0;0.00\n"
 		   "CPU0;7;;ev?[1m;0;100.00\n");
