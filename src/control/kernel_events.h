@@ -69,6 +69,11 @@ int wm_recorder_kernel_trigger(struct wm_recorder_kernel *k, const char *text,
 bool wm_recorder_kernel_takes_times(const char *trigger);
 int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *definition,
 				 struct wm_diag *diag);
+/*
+ * Whether a name of an event, which may have wildcards, means a synthetic event that was created
+ * here and so is recorded already.
+ */
+bool wm_recorder_kernel_has_synthetic(const struct wm_recorder_kernel *k, const char *glob);
 int wm_recorder_kernel_stacks(struct wm_recorder_kernel *k, bool of_kernel, struct wm_diag *diag);
 int wm_recorder_kernel_functions(struct wm_recorder_kernel *k, const char *glob, bool graph,
 				 struct wm_diag *diag);

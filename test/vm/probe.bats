@@ -69,6 +69,8 @@ taken() { # NAME [STATUS]
 		grep -v "$made" synthetic.fields
 		false
 	}
+	run ! grep 'no event matched' synthetic.err
+	grep -q "'synthetic:late' is created by --synthetic and cannot have a --filter" refused_late.err
 }
 
 @test "a histogram of times leaves the recording's clock, and keeps the snapshot of its action" {

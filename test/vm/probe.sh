@@ -31,8 +31,9 @@ take function -e 'func:kernel:vfs_re*' -e 'func:kernel:vfs_open' -- cat "$PWD/th
 take both -e 'func:kernel:vfs_rea?:return' -- dd "if=$PWD/there" of=/dev/null
 take hist --trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid' --trigger 'syscalls:sys_exit_getpgid:snapshot:1' \
 	--stacks kernel -e syscall:getpgid:enter -- ./calls 50
-# The time between entry and exit, which the kernel computes in a synthetic event with this name.
-take synthetic --synthetic 'pgid_time u64 ns; long id' \
+# The time between entry and exit, which the kernel computes in a synthetic event with this name. It
+# is recorded whether it is named or not.
+take synthetic --synthetic 'pgid_time u64 ns; long id' -e synthetic:pgid_time -e 'synthetic:*' \
 	--trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid:ts0=common_timestamp' \
 	--trigger 'syscalls:sys_exit_getpgid:hist:keys=common_pid:ns=common_timestamp-$ts0:onmatch(syscalls.sys_enter_getpgid).pgid_time($ns,ret)' \
 	-- ./calls 50
@@ -50,6 +51,7 @@ for name in 'kprobe:vfs_writ' 'kprobe:vfs_write(cuont)' 'kprobe:vfs_write(file->
 	echo $? >>refused.status
 done
 $R -o refused --synthetic 'bad nosuch_t x' -- true 2>refused_synthetic.err
+$R -o refused --synthetic 'late u64 ns' -e synthetic:late --filter 'ns > 1' -- true 2>refused_late.err
 cat $T/dynamic_events >clean
 ls $T/instances >>clean
 

@@ -471,6 +471,26 @@ static int refuse_sampling(const struct wm_recorder_wanted *w, struct wm_diag *d
 }
 
 /*
+ * Whether a name means an event that --synthetic created. It is recorded without being named, and
+ * all of it: the kernel's trigger decides what it writes.
+ */
+static bool is_made_here(const struct wm_recorder_events *e, const char *glob)
+{
+	if (recorder_events_begins(glob, "kernel:"))
+		glob += strlen("kernel:");
+	return e->kernel && wm_recorder_kernel_has_synthetic(e->kernel, glob);
+}
+
+static int refuse_made_here(const char *glob, struct wm_diag *diag)
+{
+	return wm_diag_set(
+	    diag, -EINVAL, NULL, -1,
+	    "'%.120s' is created by --synthetic and cannot have a --filter; give the "
+	    "trigger that writes it a condition (if ...)",
+	    glob);
+}
+
+/*
  * Adds kernel events. Returns the number added; 0 if the kernel has none and `user` may be a
  * program event; or -errno.
  */
@@ -481,16 +501,22 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 	struct wm_event_space space;
 	struct wm_event_defs defs;
 	int got = wm_event_space_open(&space, e->search);
+	bool made;
 
 	if (got < 0)
 		return got;
 	space.root = e->of ? wm_event_space_root(e->of, root) : NULL;
 	wm_event_defs_init(&defs);
+	made = is_made_here(e, w->glob);
 	got = is_marker(w->glob) || is_functions(w->glob) ||
 		      find_source(w->glob, NULL) < WM_SOURCES_NR
 		  ? 1
 		  : wm_event_name_resolve(&space, w->glob, &defs, diag);
-	if (got > 0) {
+	if (made && w->filter) {
+		got = refuse_made_here(w->glob, diag);
+	} else if (made && got == -ENOENT) {
+		got = 1;
+	} else if (got > 0) {
 		got = e->later ? ask_later(e, w, &defs, diag)
 			       : recorder_events_switch_on(e, w, &defs, !user, diag);
 		if (got >= 0 && !e->later)

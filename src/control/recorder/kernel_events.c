@@ -366,6 +366,8 @@ int wm_recorder_kernel_add(struct wm_recorder_kernel *k, const struct wm_event_d
 		    "%s can be counted ('waymark stat -e %s'), or sampled: add -F HZ or "
 		    "-c N",
 		    defs->name, defs->name);
+	if (wm_recorder_kernel_made(k, defs))
+		return 0;
 	return kernel_events_add_tracepoint(k, defs, filter, diag);
 }
 

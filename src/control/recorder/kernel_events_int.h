@@ -54,6 +54,9 @@ struct wm_recorder_kernel {
 int wm_recorder_kernel_take_top(struct wm_recorder_kernel *k, const char *what,
 				struct wm_diag *diag);
 
+/* Whether the kernel's event is a synthetic one that was created here. */
+bool wm_recorder_kernel_made(const struct wm_recorder_kernel *k, const struct wm_event_def *def);
+
 /* Creates k->dynamic if it does not exist. */
 int wm_recorder_kernel_dynamic(struct wm_recorder_kernel *k, struct wm_diag *diag);
 

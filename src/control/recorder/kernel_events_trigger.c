@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/text.h"
 #include "control/recorder/kernel_events_int.h"
 
@@ -186,6 +187,29 @@ int wm_recorder_kernel_synthetic(struct wm_recorder_kernel *k, const char *defin
 	err = wm_recorder_kernel_keep_as(k, "synthetic", name, text, NULL);
 	free(text);
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
+}
+
+bool wm_recorder_kernel_has_synthetic(const struct wm_recorder_kernel *k, const char *glob)
+{
+	char full[WM_TRACEFS_NAME_MAX + sizeof("synthetic:")];
+
+	for (uint32_t i = 0; i < k->nr_synthetics; i++) {
+		int n = snprintf(full, sizeof(full), "synthetic:%s", k->synthetics[i].name);
+
+		if (wm_glob_match(glob, strlen(glob), full, (size_t)n))
+			return true;
+	}
+	return false;
+}
+
+bool wm_recorder_kernel_made(const struct wm_recorder_kernel *k, const struct wm_event_def *def)
+{
+	if (!def->system || strcmp(def->system, "synthetic") != 0)
+		return false;
+	for (uint32_t i = 0; i < k->nr_synthetics; i++)
+		if (!strcmp(k->synthetics[i].event, def->event))
+			return true;
+	return false;
 }
 
 /* Replaces users' names for synthetic events with their names in the kernel. */
