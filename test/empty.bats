@@ -97,6 +97,20 @@ teardown() {
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
+@test "root of a namespace that an ordinary user made: its programs are recorded" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
+	nobody() { env -u XDG_RUNTIME_DIR setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+	nobody unshare -Ur true 2>/dev/null || skip "no user namespaces for nobody"
+	open=$(mktemp -d)
+	chmod 777 "$open"
+	cp "$W/app" "$WAYMARK_BUILD/waymark" "$WAYMARK_BUILD/libwaymark-rt.so.0" "$open"
+	cd "$open"
+	run -0 nobody unshare -Ur ./waymark record -o t -- ./app
+	[[ "$output" == *"5 events, "*" from 1 process, 0 lost: t"* ]]
+	run nobody unshare -Ur ./waymark record -o t2 -e sched:sched_switch -- ./app
+	[[ "$output" != *"only root may read"* || "$output" == *"run as root outside of this user namespace"* ]]
+}
+
 @test "many processes without marks are reported in one sentence" {
 	local many=() i list
 	for i in {1..20}; do

@@ -30,6 +30,12 @@ void wm_check_no(struct wm_check *c, enum wm_works works, const char *cure, cons
 	va_end(args);
 }
 
+const char *wm_check_root(struct wm_doctor *d, const char *more)
+{
+	(void)snprintf(d->root, sizeof(d->root), "%s%s", wm_privilege_hint(&d->privilege), more);
+	return d->root;
+}
+
 static size_t doctor_count(const struct wm_doctor_check *table)
 {
 	size_t nr = 0;

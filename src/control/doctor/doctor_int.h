@@ -10,6 +10,7 @@
 struct wm_doctor {
 	struct wm_event_space space;
 	struct wm_privilege privilege;
+	char root[sizeof(((struct wm_check *)0)->cure)]; /* see wm_check_root() */
 };
 
 struct wm_doctor_check {
@@ -24,5 +25,11 @@ extern const struct wm_doctor_check wm_doctor_programs[], wm_doctor_kernel[];
 void wm_check_yes(struct wm_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void wm_check_no(struct wm_check *c, enum wm_works works, const char *cure, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/*
+ * The cure that begins with running as root (in a user namespace: outside of it) and goes on with
+ * `more`. Valid until the next call.
+ */
+const char *wm_check_root(struct wm_doctor *d, const char *more);
 
 #endif

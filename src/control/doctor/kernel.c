@@ -79,8 +79,9 @@ static void check_syscalls(struct wm_doctor *d, struct wm_check *c)
 }
 
 /* Uses a private instance, so that other tracers' buffers are not touched. */
-static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
+static void try_ring(struct wm_doctor *d, struct wm_check *c)
 {
+	const struct wm_tracefs *t = d->space.tracefs;
 	char name[64], path[128];
 	int fd, err = 0;
 	void *meta = MAP_FAILED;
@@ -88,7 +89,9 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 	(void)snprintf(name, sizeof(name), "instances/waymark_%d_doctor", (int)getpid());
 	if (mkdirat(t->dirfd, name, 0700) < 0) {
 		wm_check_no(c, WM_WORKS_NO,
-			    "run as root; in a container, give it a writable tracefs",
+			    wm_check_root(d,
+					  ", or with CAP_DAC_OVERRIDE; in a container, give it a "
+					  "writable tracefs"),
 			    "cannot create a tracing instance in %s: %s", t->path, strerror(errno));
 		return;
 	}
@@ -116,7 +119,7 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 static void check_ring(struct wm_doctor *d, struct wm_check *c)
 {
 	if (d->space.tracefs)
-		try_ring(d->space.tracefs, c);
+		try_ring(d, c);
 	else
 		no_tracefs(d, c);
 }
@@ -324,7 +327,7 @@ static void check_paranoid(struct wm_doctor *d, struct wm_check *c)
 			     meanings[level + 1]);
 	else
 		wm_check_no(c, WM_WORKS_PARTLY,
-			    "run as root, or: sudo sysctl kernel.perf_event_paranoid=-1",
+			    wm_check_root(d, ", or: sudo sysctl kernel.perf_event_paranoid=-1"),
 			    "kernel.perf_event_paranoid is %" PRId64 ": %s", p->paranoid,
 			    meanings[level + 1]);
 }
@@ -373,24 +376,23 @@ static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_BPF_SYSCALL",
 			    "this kernel was built without BPF (%s)", strerror(err));
 	else
-		wm_check_no(c, WM_WORKS_NO,
-			    d->privilege.is_inner ? wm_privilege_hint(&d->privilege)
-						  : "run as root, or with CAP_BPF and CAP_PERFMON",
-			    "programs cannot be loaded: %s%s", strerror(err),
-			    wm_privilege_bpf(&d->privilege)
-				? ""
-				: ", because you lack CAP_BPF on the host");
+		wm_check_no(
+		    c, WM_WORKS_NO,
+		    wm_check_root(d,
+				  d->privilege.is_inner ? "" : ", or with CAP_BPF and CAP_PERFMON"),
+		    "programs cannot be loaded: %s%s", strerror(err),
+		    wm_privilege_bpf(&d->privilege) ? ""
+						    : ", because you lack CAP_BPF on the host");
 }
 
 static void check_btf(struct wm_doctor *d, struct wm_check *c)
 {
-	(void)d;
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		wm_check_yes(c, "/sys/kernel/btf/vmlinux");
 	else
 		wm_check_no(c, WM_WORKS_NO,
 			    errno == ENOENT ? "use a kernel built with CONFIG_DEBUG_INFO_BTF"
-					    : "run as root",
+					    : wm_check_root(d, ""),
 			    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
 }
 
@@ -416,7 +418,6 @@ static void check_symbols(struct wm_doctor *d, struct wm_check *c)
 	int64_t restricted = 0;
 	bool shown;
 
-	(void)d;
 	if (f) {
 		first_function(f, line, sizeof(line));
 		(void)fclose(f);
@@ -431,9 +432,10 @@ static void check_symbols(struct wm_doctor *d, struct wm_check *c)
 	else
 		wm_check_no(
 		    c, WM_WORKS_NO,
-		    restricted > 1    ? "run as root, after: sudo sysctl kernel.kptr_restrict=1"
-		    : restricted == 1 ? "run as root, or: sudo sysctl kernel.kptr_restrict=0"
-				      : "run as root, or: sudo sysctl kernel.perf_event_paranoid=1",
+		    wm_check_root(d, restricted > 1 ? ", after: sudo sysctl kernel.kptr_restrict=1"
+				     : restricted == 1
+					 ? ", or: sudo sysctl kernel.kptr_restrict=0"
+					 : ", or: sudo sysctl kernel.perf_event_paranoid=1"),
 		    "/proc/kallsyms hides the addresses (kernel.kptr_restrict is %" PRId64 ")",
 		    restricted);
 }

@@ -177,11 +177,11 @@ static void check_attach(struct wm_doctor *d, struct wm_check *c)
 		(void)waitpid(pid, NULL, 0);
 	}
 	if (err)
-		wm_check_no(c, WM_WORKS_NO, "run as root, or allow process_vm_readv(2)",
+		wm_check_no(c, WM_WORKS_NO, wm_check_root(d, ", or allow process_vm_readv(2)"),
 			    "cannot read another process's memory: %s", strerror(err));
 	else if (yama && scope > 0 && !wm_privilege_has(&d->privilege, 19 /* CAP_SYS_PTRACE */))
 		wm_check_no(c, WM_WORKS_PARTLY,
-			    "run as root, or: sudo sysctl kernel.yama.ptrace_scope=0",
+			    wm_check_root(d, ", or: sudo sysctl kernel.yama.ptrace_scope=0"),
 			    "only to child processes: kernel.yama.ptrace_scope is %" PRId64, scope);
 	else
 		wm_check_yes(c, geteuid() ? "to your own processes" : "to all processes");

@@ -32,6 +32,43 @@ static mode_t folder_mode(void)
 	return geteuid() == 0 ? 0711 : 0700;
 }
 
+/*
+ * Finds the id that a user of this namespace has in the one around it; in the machine's own, it is
+ * the same. Returns false if the namespace has no such user.
+ */
+static bool outer_id(uid_t uid, unsigned long *ret_outer)
+{
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	unsigned long first, outer, count;
+	bool found = false;
+
+	while (map && !found && fscanf(map, "%lu %lu %lu", &first, &outer, &count) == 3) {
+		found = uid >= first && uid - first < count;
+		if (found)
+			*ret_outer = outer + (uid - first);
+	}
+	if (map)
+		(void)fclose(map);
+	return found;
+}
+
+/*
+ * Whether an id is that of a user whom this namespace does not have, such as the machine's root in
+ * a namespace that an ordinary user made. All of them read as one id, which must not be a real
+ * user's here.
+ */
+static bool is_outside(uid_t uid)
+{
+	FILE *overflow = fopen("/proc/sys/kernel/overflowuid", "re");
+	unsigned long id, outer;
+	bool outside =
+	    overflow && fscanf(overflow, "%lu", &id) == 1 && id == uid && !outer_id(uid, &outer);
+
+	if (overflow)
+		(void)fclose(overflow);
+	return outside;
+}
+
 /* Whether the parent is a folder in which other users cannot rename this user's files. */
 static bool parent_is_safe(const char *path, bool must_be_ours)
 {
@@ -41,7 +78,7 @@ static bool parent_is_safe(const char *path, bool must_be_ours)
 		return false;
 	if (must_be_ours)
 		return st.st_uid == geteuid() && !(st.st_mode & 022);
-	return (st.st_uid == 0 || st.st_uid == geteuid()) &&
+	return (st.st_uid == 0 || st.st_uid == geteuid() || is_outside(st.st_uid)) &&
 	       (!(st.st_mode & 022) || (st.st_mode & S_ISVTX));
 }
 
@@ -79,7 +116,12 @@ static int open_base(const char *path, struct wm_diag *diag)
 /* Writes BASE to `out`. Returns 0, or -ENAMETOOLONG if DIR/sock would not fit. */
 static int base_path(const char *parent, char *out, size_t size)
 {
-	int n = snprintf(out, size, "%s/waymark-%u", parent, (unsigned)geteuid());
+	unsigned long uid = geteuid();
+	int n;
+
+	/* Root of a namespace can meet the folder of the machine's root. */
+	(void)outer_id(geteuid(), &uid);
+	n = snprintf(out, size, "%s/waymark-%lu", parent, uid);
 
 	if (n < 0 || (size_t)n + 1 + ID_DIGITS + sizeof("/sock") > WM_SESSION_PATH_MAX)
 		return -ENAMETOOLONG;

@@ -8,9 +8,10 @@
  *                   folder whose owner was killed is recognized
  *
  * BASE is $XDG_RUNTIME_DIR/waymark-UID if the user owns that folder and the socket's name fits in a
- * sockaddr_un, else /tmp/waymark-UID; ID is 24 random hexadecimal digits. Both are 0700. Root's are
- * 0711 and the files readable, because a program recorded by root may change its user: any process
- * that knows the ID can join such a session, which means processes that inherited it.
+ * sockaddr_un, else /tmp/waymark-UID; in a user namespace, UID is the id outside of it. ID is 24
+ * random hexadecimal digits. Both are 0700. Root's are 0711 and the files readable, because a
+ * program recorded by root may change its user: any process that knows the ID can join such a
+ * session, which means processes that inherited it.
  *
  * A folder that another user owns or can write to, or that is a symbolic link, is refused, never
  * repaired.

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
@@ -20,6 +21,46 @@ struct refusal {
 	struct wm_diag *diag;
 };
 
+static bool has_prefix(const struct refusal *r, const char *prefix)
+{
+	return r->attr->type > PERF_TYPE_BREAKPOINT && !strncmp(r->name, prefix, strlen(prefix));
+}
+
+static bool is_kernel_probe(const struct refusal *r)
+{
+	return has_prefix(r, "kprobe:") || has_prefix(r, "kretprobe:");
+}
+
+static bool is_program_probe(const struct refusal *r)
+{
+	return has_prefix(r, "uprobe:") || has_prefix(r, "uretprobe:") || has_prefix(r, "usdt:");
+}
+
+/*
+ * Probes need a capability, whatever perf_event_paranoid is. Newer kernels demand CAP_SYS_ADMIN for
+ * those in programs, which older ones permitted with CAP_PERFMON.
+ */
+static int refused_probe(const struct refusal *r)
+{
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
+	if (wm_privilege_has(&p, CAP_SYS_ADMIN))
+		return wm_diag_set(r->diag, r->err, NULL, -1,
+				   "'%.80s' is not permitted: a security module forbids it",
+				   r->name);
+	if (wm_privilege_perfmon(&p))
+		return wm_diag_set(
+		    r->diag, r->err, NULL, -1,
+		    "'%.80s' is not permitted: this kernel demands CAP_SYS_ADMIN for "
+		    "it, CAP_PERFMON is not enough; %s",
+		    r->name, wm_privilege_hint(&p));
+	return wm_diag_set(r->diag, r->err, NULL, -1,
+			   "'%.80s' is not permitted: it needs CAP_SYS_ADMIN (on older kernels, "
+			   "CAP_PERFMON is enough); %s",
+			   r->name, wm_privilege_hint(&p));
+}
+
 static int refused_permission(const struct refusal *r)
 {
 	struct wm_privilege p;
@@ -29,8 +70,9 @@ static int refused_permission(const struct refusal *r)
 	static const char *const whats[] = {"whole CPUs", "inside the kernel",
 					    "your own processes"};
 
+	if (is_kernel_probe(r) || is_program_probe(r))
+		return refused_probe(r);
 	wm_privilege_read(&p);
-	/* Probes need privileges, whatever the setting is. */
 	if (r->attr->type <= PERF_TYPE_BREAKPOINT && !wm_privilege_perf(&p, need))
 		return wm_diag_set(
 		    r->diag, r->err, NULL, -1,
@@ -76,12 +118,6 @@ const char *wm_perf_kprobe_reason(int err)
 	default:
 		return NULL;
 	}
-}
-
-static bool is_kernel_probe(const struct refusal *r)
-{
-	return r->attr->type > PERF_TYPE_BREAKPOINT &&
-	       (!strncmp(r->name, "kprobe:", 7) || !strncmp(r->name, "kretprobe:", 10));
 }
 
 static int refused_missing(const struct refusal *r)

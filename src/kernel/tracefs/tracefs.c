@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "kernel/privilege.h"
 
 #define USUAL_PLACE "/sys/kernel/tracing"
 #define ID_MAX      64u
@@ -82,6 +83,11 @@ static int open_private(struct search *s)
 	    (fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)) < 0)
 		err = -errno;
 	(void)close(context);
+	/* Its files have the modes of the mounted one, which CAP_SYS_ADMIN does not override. */
+	if (!err && faccessat(fd, "available_events", R_OK, AT_EACCESS) < 0) {
+		err = -errno;
+		(void)close(fd);
+	}
 	if (err)
 		return err;
 	s->dirfd = fd;
@@ -91,11 +97,14 @@ static int open_private(struct search *s)
 
 static int not_found(const struct search *s, int err, struct wm_diag *diag)
 {
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
 	if (*s->denied)
 		return wm_diag_set(diag, -EACCES, s->denied, -1,
-				   "only root may read %s; run as root, or give a group access: "
-				   "sudo mount -o remount,mode=750,gid=GROUP %s",
-				   s->denied, s->denied);
+				   "only root may read %s; %s or, to list and count only, give a "
+				   "group access: sudo mount -o remount,mode=750,gid=GROUP %s",
+				   s->denied, wm_privilege_hint(&p), s->denied);
 	if (err == -ENODEV)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "this kernel was built without tracing (CONFIG_TRACING): it has "
