@@ -124,6 +124,13 @@ teardown() {
 	[[ "$output" == *"process ${many[0]} has no waymark runtime"*"; the same holds for 19 more processes" ]]
 }
 
+@test "thousands of processes can be named" {
+	list=$$
+	for i in {1..3000}; do list+=,$$; done
+	run ! waymark record -o t -p "$list" -e app:tick -- true
+	[[ "$output" == *"process $$ has no waymark runtime"*"; the same holds for 3000 more processes" ]]
+}
+
 @test "a process in another mount namespace: why it cannot join, its marks off again, the cure works" {
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	[ -w /dev/shm ] || skip "no /dev/shm"

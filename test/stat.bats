@@ -473,6 +473,9 @@ delayed() {
 	run -0 waymark stat --per-thread -e page-faults:u -p $pid -- sleep 0.1
 	[[ ${lines[0]} == WHERE* ]]
 	[[ $output == *"sleep-$pid "* ]]
+	sleep 0.2 & # its name is shown although it has ended
+	run -0 waymark stat --per-thread -e page-faults:u -p $!
+	[[ $output == *"sleep-$! "* ]]
 	run -2 waymark stat --per-thread -- true
 	run -2 waymark stat -C 0-x -- true
 	[[ $output == *"-C needs a list of CPUs"* ]]

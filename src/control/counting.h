@@ -54,6 +54,13 @@ struct wm_counting {
 	struct wm_tally *tally;       /* likewise; NULL: no program events are counted */
 	pid_t *tids;                  /* the threads that were counted, malloc'ed; -1: none */
 	size_t nr_tids;
+	/*
+	 * With threads_apart, one for each of `tids`: its name when the counting began, as a thread
+	 * that has ended has none. "?": it had ended before.
+	 */
+	struct wm_counting_name {
+		char text[16];
+	} * names;
 	uint64_t elapsed_ns; /* time since counting started */
 	/* The run ended before delay_ns had passed, so nothing was counted. */
 	bool cut_short;

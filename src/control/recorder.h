@@ -31,7 +31,8 @@
 #include "control/pump/channel.h"
 #include "control/recorder/events.h"
 
-#define WM_RECORDER_TARGETS_MAX 1024u
+/* Most ids of processes or threads; one argument of a command has room for about as many. */
+#define WM_RECORDER_TARGETS_MAX 16384u
 
 /* The caller owns everything; it must live as long as the recorder. */
 struct wm_recorder_plan {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c - turns counts into rows, see stat.h. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/glob.h"
 #include "base/number.h"
 #include "cmd/stat/stat.h"
@@ -21,18 +19,11 @@ static bool is_clock(const struct wm_event_def *d)
 static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *c, size_t tid,
 			size_t cpu)
 {
-	char path[48], *comm = NULL, *text = NULL;
-	size_t bytes;
+	char *text = NULL;
 
 	if (p->request.per_cpu)
 		return asprintf(&text, "CPU%d", p->choice.counting.cpus[cpu]) < 0 ? NULL : text;
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->tids[tid]);
-	if (wm_file_read(AT_FDCWD, path, 64, &comm, &bytes) == 0)
-		comm[strcspn(comm, "\n")] = '\0';
-	if (asprintf(&text, "%s-%d", comm ? comm : "?", (int)c->tids[tid]) < 0)
-		text = NULL;
-	free(comm);
-	return text;
+	return asprintf(&text, "%s-%d", c->names[tid].text, (int)c->tids[tid]) < 0 ? NULL : text;
 }
 
 /* Returns the event's name, with ":u" when only user mode is counted. */

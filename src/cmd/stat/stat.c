@@ -13,7 +13,6 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
-#define IDS_MAX    4096
 #define EVENTS_MAX 4096
 
 static void cmd_stat_release(void *values)
@@ -94,9 +93,9 @@ static const struct wm_option options[] = {
 	     "'none' does not even load the runtime",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, preload)},
     WM_OPTION_HEADING("Where to count"),
-    WM_IDS_PROCESSES(struct wm_stat_asked, pids, IDS_MAX,
+    WM_IDS_PROCESSES(struct wm_stat_asked, pids, WM_RECORDER_TARGETS_MAX,
 		     "count these processes, with all their present and future threads"),
-    WM_IDS_THREADS(struct wm_stat_asked, tids, IDS_MAX, "count these threads"),
+    WM_IDS_THREADS(struct wm_stat_asked, tids, WM_RECORDER_TARGETS_MAX, "count these threads"),
     {.name = "all",
      .letter = 'a',
      .help = "count the whole machine",

@@ -6,6 +6,7 @@
 #include "control/counting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/loop.h"
 #include "control/counting_programs.h"
 #include "control/recorder/command.h"
@@ -205,6 +207,27 @@ static int find_threads(const struct run *r, struct wm_counting *c, struct wm_di
 	return err;
 }
 
+static void counting_read_name(pid_t tid, struct wm_counting_name *ret)
+{
+	char path[48], *text;
+	size_t bytes;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	(void)snprintf(ret->text, sizeof(ret->text), "?");
+	if (wm_file_read(AT_FDCWD, path, 64, &text, &bytes) < 0)
+		return;
+	(void)snprintf(ret->text, sizeof(ret->text), "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+static int counting_read_names(struct wm_counting *c)
+{
+	c->names = calloc(c->nr_tids, sizeof(*c->names));
+	for (size_t i = 0; c->names && i < c->nr_tids; i++)
+		counting_read_name(c->tids[i], &c->names[i]);
+	return c->names || !c->nr_tids ? 0 : -ENOMEM;
+}
+
 /* Opens the separate counts; all events use the same fields. */
 static int open_by(struct run *r, struct wm_diag *diag)
 {
@@ -242,6 +265,8 @@ static int counting_open_counters(struct run *r, struct wm_diag *diag)
 					.on_exec = begins_on_exec(p)};
 	int err = find_threads(r, r->result, diag);
 
+	if (!err && p->threads_apart)
+		err = counting_read_names(r->result);
 	if (err < 0)
 		return err;
 	plan.tids = r->result->tids;
@@ -404,7 +429,9 @@ void wm_counting_done(struct wm_counting *c)
 	wm_tally_destroy(c->tally);
 	c->tally = NULL;
 	free(c->tids);
+	free(c->names);
 	c->counters = NULL;
 	c->tids = NULL;
+	c->names = NULL;
 	c->nr_tids = 0;
 }

@@ -23,6 +23,7 @@
 #include "control/recorder/recorder_int.h"
 #include "control/recorder/repeats.h"
 #include "control/target/remote_runtime.h"
+#include "kernel/privilege.h"
 
 #define DEPTH_MAX 64          /* limit for the chain of parents followed */
 #define SCAN_NS   300000000u  /* interval at which -a looks for new processes */
@@ -320,6 +321,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
 	    .targets = t, .failed.words = t->plan->words, .less.words = t->plan->words};
 	int failed;
 
+	(void)wm_privilege_raise_files(); /* one for the end of each process */
 	attach_named(&n);
 	wm_repeats_flush(&n.less);
 	if (!t->nr_alive) {
