@@ -481,6 +481,55 @@ delayed() {
 	[[ $output == *"-C needs a list of CPUs"* ]]
 }
 
+@test "groups are opened as perf opens them, and counted together" {
+	run -3 waymark stat --json -o out -e '{page-faults,task-clock}:u,cpu-clock:u' -- ./work
+	python3 - <<-'END'
+	import json
+	faults, task, cpu = json.load(open("out"))["events"]
+	assert faults["event"] == "sw:page-faults:u" and faults["value"] >= 900, faults
+	assert task["event"] == "sw:task-clock:u" and task["value"] > 0, task
+	assert faults["enabled_ns"] == task["enabled_ns"] > 0, (faults, task)
+	END
+	command -v strace >/dev/null || skip "no strace"
+	# Prints, for each event that is opened, the number of the event that leads its group; -1: none.
+	opened() {
+		strace -f -o trace -e trace=perf_event_open "$@" -- true >/dev/null 2>&1
+		python3 - <<-'END'
+		import re
+		leaders = []
+		for line in open("trace"):
+		    call = re.search(r", -?\d+, -?\d+, (-?\d+), [A-Z_|0]+\) = (\d+)$", line)
+		    if call:
+		        print(leaders.index(call[1]) if call[1] != "-1" else -1)
+		        leaders.append(call[2])
+		END
+	}
+	events='{page-faults:u,task-clock:u},cpu-clock:u,{page-faults:u,cpu-clock:u}'
+	opened waymark stat -e "$events" >ours
+	printf '%s\n' -1 0 -1 -1 3 | diff - ours
+	if command -v perf >/dev/null; then
+		opened perf stat -e "$events" >perfs
+		diff perfs ours
+	fi
+}
+
+@test "events that cannot be counted together are counted one by one; malformed groups" {
+	command -v strace >/dev/null || skip "no strace"
+	# The kernel refuses the second of them as a member.
+	nr=$(strace -o /dev/stdout -e trace=perf_event_open waymark stat -o /dev/null -e page-faults:u -- true | grep -c perf_event_open)
+	run strace -o /dev/null -e trace=perf_event_open -e inject=perf_event_open:error=EINVAL:when=$((nr + 1)) \
+		waymark stat -x, -e '{page-faults:u,task-clock:u}' -- true
+	[[ $output == *"events of a group are counted one by one"*"'sw:task-clock:u'"* ]]
+	[[ $output == *",,sw:page-faults:u,"* ]]
+	[[ $output == *",msec,sw:task-clock:u,"* ]]
+	[[ $output != *"not counted"* ]]
+	run -2 waymark stat -e '{page-faults' -- true
+	[[ $output == *"not closed; a group is written {EVENT,EVENT,...}"* ]]
+	run -2 waymark stat -e '{page-faults,user:app:x}' -- true
+	[[ $output == *"'user:app:x' cannot be in a group"* ]]
+	run -2 waymark stat --by cpu -e '{sched:sched_switch,page-faults}' -- true
+}
+
 @test "-p ends with the process, -a with CMD" {
 	sleep 3 &
 	run -0 timeout 50 waymark stat -x, -e page-faults:u -p $!

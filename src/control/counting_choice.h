@@ -59,6 +59,7 @@ struct wm_counting_choice {
 	const struct wm_counting_request *request;
 	struct wm_counting_plan counting;
 	struct wm_event_defs defs;
+	uint32_t nr_groups; /* of events, in braces */
 	struct wm_count_filters filters;
 	struct wm_counting_rules *rules;
 	int *cpus;

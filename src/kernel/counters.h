@@ -2,8 +2,9 @@
 /*
  * counters.h - counts many events at once: every event on every requested thread and CPU, all read
  * together, with sums by event, thread or CPU. An event that cannot be counted does not stop the
- * others: it records the reason. Counts are exact; a counter that had to share the hardware reports
- * how long it ran. Not thread-safe.
+ * others: it records the reason. Events of a group (struct wm_event_def) are on the CPU at the same
+ * times, or are split when the kernel cannot do that. Counts are exact; a counter that had to share
+ * the hardware reports how long it ran. Not thread-safe.
  */
 #ifndef WM_KERNEL_COUNTERS_H
 #define WM_KERNEL_COUNTERS_H
@@ -37,6 +38,11 @@ struct wm_counters_plan {
 struct wm_counters_event {
 	const struct wm_event_def *def; /* the first def with that name */
 	bool user_only; /* counting in the kernel was not permitted, so only user mode is counted */
+	/*
+	 * The events of its group cannot be counted together, for the reason in `why`, so they are
+	 * counted one by one.
+	 */
+	bool is_split;
 	uint32_t nr_open;
 	int err; /* negative: the event is not counted at all, for the reason in `why` */
 	struct wm_diag why;

@@ -47,6 +47,7 @@ struct wm_event_def {
 	/* The canonical name, such as "syscall:openat"; several places may share it. */
 	const char *name;
 	bool one_of_many; /* a wildcard matched this event and others */
+	uint32_t group;   /* events with the same number are counted together; 0: alone */
 
 	/* For perf_event_open(2); wm_event_def_attr() copies these to an attr. */
 	uint32_t type;

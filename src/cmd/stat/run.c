@@ -40,6 +40,10 @@ static void say_not_counted(const struct wm_counting *c)
 		if (e->err)
 			wm_say("not counted: %s",
 			       e->why.sentence[0] ? e->why.sentence : wm_diag_errno(e->err));
+		if (e->is_split)
+			wm_say("the events of a group are counted one by one, because they cannot "
+			       "be counted together: %s",
+			       e->why.sentence);
 	}
 }
 

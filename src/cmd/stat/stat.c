@@ -77,8 +77,8 @@ static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to count"),
     WM_EVENT_LIST_EVENT(
 	struct wm_stat_asked, events, "NAME,...", EVENTS_MAX,
-	"events to count, see waymark-events(7); wildcards allowed; repeatable; default: "
-	"clocks, context switches, page faults and CPU counters"),
+	"events to count, see waymark-events(7); wildcards allowed; {NAME,...} is a group; "
+	"repeatable; default: clocks, context switches, page faults and CPU counters"),
     WM_EVENT_LIST_FILTER(
 	struct wm_stat_asked, events,
 	"count the events of the preceding -e only when EXPR is true, 'count > 100 && $comm "

@@ -12,6 +12,7 @@
 #include "base/glob.h"
 #include "control/counting/choice_int.h"
 #include "kernel/event_name.h"
+#include "kernel/event_names.h"
 
 static bool has_filter(const struct wm_counting_request *q)
 {
@@ -34,7 +35,8 @@ static const char *const defaults[] = {
 struct naming {
 	const struct wm_event_space *space;
 	struct wm_counting_choice *choice;
-	bool stream; /* filters are evaluated on the stream, not by the kernel */
+	bool stream;    /* filters are evaluated on the stream, not by the kernel */
+	uint32_t group; /* number of the group that the names belong to; 0: none */
 	const char **text;
 	struct wm_diag *diag;
 };
@@ -82,6 +84,14 @@ static int add_filters(const struct naming *n, const char *name,
 	return 0;
 }
 
+static int refuse_member(const char *name, struct wm_diag *diag)
+{
+	return wm_diag_set(diag, -EINVAL, NULL, -1,
+			   "'%s' cannot be in a group: the kernel counts groups, but the program "
+			   "counts its events; name it outside of the braces",
+			   name);
+}
+
 /* Adds the events that one name selects, with their filters. */
 static int add_name(const struct naming *n, const char *name,
 		    const struct wm_counting_filters *filters)
@@ -96,30 +106,35 @@ static int add_name(const struct naming *n, const char *name,
 		nr = wm_event_name_resolve(n->space, name, &c->defs, n->diag);
 	if (nr > 0 && c->defs.defs[before].family == WM_FAMILY_PROC)
 		return refuse_proc(name, c->defs.defs[before].name, n->diag);
+	for (size_t i = before; nr > 0 && i < c->defs.nr; i++)
+		c->defs.defs[i].group = n->group;
 	if (nr > 0)
 		return add_filters(n, name, n->stream ? &none : filters, before);
+	if (n->group && (nr == 0 || wm_counting_rules_means(c->rules, n->space, name, nr)))
+		return refuse_member(name, n->diag);
 	if (nr == 0 || wm_counting_rules_means(c->rules, n->space, name, nr))
 		return wm_counting_rules_add(c->rules, name, filters, before, n->text, n->diag);
 	return refuse_unknown(name, nr, n->diag);
 }
 
-static int add_names(const struct naming *n, const char *list,
-		     const struct wm_counting_filters *filters)
+static int add_names(struct naming *n, const char *list, const struct wm_counting_filters *filters)
 {
-	const char *name;
-	size_t bytes;
+	struct wm_event_names names;
+	char *name;
 	int err = 0;
 
-	while (!err && (bytes = wm_event_name_next(&list, &name))) {
-		char *copy = strndup(name, bytes);
-
-		err = copy ? add_name(n, copy, filters) : -ENOMEM;
-		free(copy);
+	wm_event_names_begin(&names, list, n->choice->nr_groups);
+	while (!err && (err = wm_event_names_next(&names, &name, n->diag)) > 0) {
+		n->group = names.group;
+		err = add_name(n, name, filters);
+		free(name);
 	}
+	wm_event_names_done(&names);
+	n->choice->nr_groups = names.nr_groups;
 	return err;
 }
 
-static int add_events(const struct wm_counting_request *q, const struct naming *n)
+static int add_events(const struct wm_counting_request *q, struct naming *n)
 {
 	struct wm_counting_filters filters = {.text = {q->named[0].filter}};
 	size_t nr = n->space->hardware ? 8 : 4;
@@ -181,7 +196,7 @@ static int find_events(struct wm_counting_choice *c, const struct wm_event_space
 		       const char **ret_text, struct wm_diag *diag)
 {
 	const struct wm_counting_request *q = c->request;
-	const struct naming naming = {space, c, q->by && has_filter(q), ret_text, diag};
+	struct naming naming = {space, c, q->by && has_filter(q), 0, ret_text, diag};
 	int err = wm_counting_rules_create(q, &c->counting, &c->rules, diag);
 
 	if (!err)
@@ -189,6 +204,9 @@ static int find_events(struct wm_counting_choice *c, const struct wm_event_space
 	if (err)
 		return err;
 	*diag = (struct wm_diag){.offset = -1};
+	if (q->by && c->nr_groups)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "--by counts each event by itself: omit the braces of groups");
 	c->counting.filters = (const char *const *)c->filters.list;
 	c->counting.programs = wm_counting_rules_plan(c->rules, c->defs.nr != 0);
 	return wm_counting_check(&c->counting, diag);

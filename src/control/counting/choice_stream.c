@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "control/counting_choice.h"
 #include "event/context.h"
-#include "kernel/event_name.h"
+#include "kernel/event_names.h"
 
 #define BUFFER_BYTES (16u << 20) /* size of the buffer per process */
 
@@ -61,33 +61,36 @@ bool wm_counting_stream_counts(const void *choice, const char *name)
  * Returns the name to record. A system call is counted at its entry; "syscall:NAME" would also
  * record its exit.
  */
-static char *name_to_record(const char *name, size_t bytes)
+static char *name_to_record(const char *name)
 {
-	bool call = bytes > 8 && !strncmp(name, "syscall:", 8);
-	const char *more = call && !memchr(name + 8, ':', bytes - 8) ? ":enter" : "";
+	bool call = !strncmp(name, "syscall:", 8);
+	const char *more = call && !strchr(name + 8, ':') ? ":enter" : "";
 	char *copy;
 
-	return asprintf(&copy, "%.*s%s", (int)bytes, name, more) < 0 ? NULL : copy;
+	return asprintf(&copy, "%s%s", name, more) < 0 ? NULL : copy;
 }
 
-/* Adds a list of names, with its own filter and the one for all events. */
+/* Adds a list of names, with its own filter and the one for all events. A stream has no groups. */
 static int want_names(const struct wm_counting_choice *c, const struct wm_counting_named *wanted,
 		      struct wm_recorder_events *to, struct wm_diag *diag)
 {
 	int err;
 	char *filter = wm_recorder_join_filters(c->request->named[0].filter, wanted->filter, &err);
-	const char *list = wanted->names, *name;
-	size_t bytes;
+	struct wm_event_names names;
+	char *name;
 
-	while (!err && (bytes = wm_event_name_next(&list, &name))) {
+	wm_event_names_begin(&names, wanted->names, 0);
+	while (!err && (err = wm_event_names_next(&names, &name, diag)) > 0) {
 		struct wm_recorder_wanted w = {
-		    .glob = name_to_record(name, bytes),
+		    .glob = name_to_record(name),
 		    .filter = filter,
 		    .contexts = strstr(wm_counting_stream_by(c), "cpu") ? WM_CONTEXT_CPU : 0};
 
 		err = w.glob ? wm_recorder_want(to, &w, diag) : -ENOMEM;
 		free((char *)w.glob);
+		free(name);
 	}
+	wm_event_names_done(&names);
 	free(filter);
 	return err;
 }

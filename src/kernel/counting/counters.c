@@ -26,6 +26,7 @@ struct row {
 	uint64_t dynamic_id; /* id of the tracefs event that was created for a probe; 0: none */
 	const char *filter;
 	size_t event;
+	uint32_t group;     /* number of the rows' group; 0: none, or it was split */
 	struct cell *cells; /* an array of nr_tids x nr_cpus */
 };
 
@@ -48,7 +49,8 @@ static int counters_add_row(struct wm_counters *c, const struct wm_event_def *de
 	if (!def->more || !c->nr_events)
 		c->events[c->nr_events++] =
 		    (struct wm_counters_event){.def = def, .why = {.offset = -1}};
-	*r = (struct row){.def = def, .filter = filter, .event = c->nr_events - 1};
+	*r = (struct row){
+	    .def = def, .filter = filter, .event = c->nr_events - 1, .group = def->group};
 	r->cells = calloc(c->nr_tids * c->nr_cpus, sizeof(*r->cells));
 	if (!r->cells)
 		return -ENOMEM;
@@ -58,9 +60,25 @@ static int counters_add_row(struct wm_counters *c, const struct wm_event_def *de
 	return 0;
 }
 
-/* Opens one counter. Returns the descriptor or -errno, with the reason recorded in the event. */
+/*
+ * The descriptor that leads a row's group in a cell: that of the first row with one there. -1: the
+ * row itself leads, or it is in no group.
+ */
+static int leader_of(const struct wm_counters *c, const struct row *r, size_t cell)
+{
+	for (size_t i = 0; r->group && &c->rows[i] < r; i++) {
+		if (c->rows[i].group == r->group && c->rows[i].cells[cell].fd >= 0)
+			return c->rows[i].cells[cell].fd;
+	}
+	return -1;
+}
+
+/*
+ * Opens one counter, as a member of the group that `leader` leads (-1: alone). Returns the
+ * descriptor or -errno, with the reason recorded in the event.
+ */
 static int open_cell(struct wm_counters_event *e, const struct row *r,
-		     const struct wm_counters_plan *plan, struct wm_perf_where where)
+		     const struct wm_counters_plan *plan, struct wm_perf_where where, int leader)
 {
 	struct perf_event_attr attr;
 	int fd, err;
@@ -69,13 +87,14 @@ static int open_cell(struct wm_counters_event *e, const struct row *r,
 		wm_perf_attr_init(&attr, PERF_TYPE_TRACEPOINT, r->dynamic_id);
 	else
 		wm_event_def_attr(r->def, &attr);
-	wm_perf_attr_counting(&attr, plan->inherit, plan->on_exec);
+	wm_perf_attr_counting(&attr, plan->inherit, plan->on_exec && leader < 0);
+	attr.disabled = leader < 0; /* a member counts when its leader does */
 	attr.exclude_kernel |= e->user_only;
-	fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);
+	fd = wm_perf_open(&attr, where, leader, r->def->name, &e->why);
 	if (fd < 0 && !e->user_only && wm_event_def_may_narrow(r->def, fd)) {
 		attr.exclude_kernel = 1;
 		attr.exclude_hv = 1;
-		fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);
+		fd = wm_perf_open(&attr, where, leader, r->def->name, &e->why);
 		e->user_only = fd >= 0;
 	}
 	if (fd < 0 || !r->filter)
@@ -139,30 +158,103 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 	return err;
 }
 
-static void counters_open_row(struct wm_counters *c, struct row *r,
-			      const struct wm_counters_plan *plan)
+/* Whether an event that was refused as a member of its group can be counted outside of it. */
+static bool works_alone(struct wm_counters_event *e, const struct row *r,
+			const struct wm_counters_plan *plan, struct wm_perf_where where)
+{
+	struct wm_diag why = e->why;
+	int fd = open_cell(e, r, plan, where, -1);
+
+	e->why = why;
+	if (fd >= 0)
+		(void)close(fd);
+	return fd >= 0;
+}
+
+/*
+ * Opens a row's counters in all cells. Returns 0, also when the event was given up; or -EAGAIN if
+ * it can be counted, but not together with the others of its group.
+ */
+static int counters_open_row(struct wm_counters *c, struct row *r,
+			     const struct wm_counters_plan *plan)
 {
 	struct wm_counters_event *e = &c->events[r->event];
-	int err = e->err ? 0 : make_dynamic(c, r, plan);
 
-	if (err < 0)
-		give_up(c, r->event, err);
-	for (size_t t = 0; !e->err && t < c->nr_tids; t++) {
-		for (size_t p = 0; !e->err && p < c->nr_cpus; p++) {
-			const struct wm_perf_where where = {
-			    plan->nr_tids ? plan->tids[t] : -1,
-			    plan->nr_cpus ? plan->cpus[p] : -1,
-			};
-			int fd = open_cell(e, r, plan, where);
+	for (size_t cell = 0; !e->err && cell < c->nr_tids * c->nr_cpus; cell++) {
+		const struct wm_perf_where where = {
+		    plan->nr_tids ? plan->tids[cell / c->nr_cpus] : -1,
+		    plan->nr_cpus ? plan->cpus[cell % c->nr_cpus] : -1,
+		};
+		int leader = leader_of(c, r, cell), fd = open_cell(e, r, plan, where, leader);
 
-			if (fd >= 0) {
-				r->cells[t * c->nr_cpus + p].fd = fd;
-				e->nr_open++;
-			} else if (fd != -ESRCH || c->nr_tids == 1) {
-				give_up(c, r->event, fd);
-			}
+		if (fd >= 0) {
+			r->cells[cell].fd = fd;
+			e->nr_open++;
+		} else if (leader >= 0 && fd != -ESRCH && works_alone(e, r, plan, where)) {
+			return -EAGAIN;
+		} else if (fd != -ESRCH || c->nr_tids == 1) {
+			give_up(c, r->event, fd);
 		}
 	}
+	return 0;
+}
+
+/* Closes what is open of a group's rows, which are those from `first` to `end`, to open them alone.
+ */
+static void split_group(struct wm_counters *c, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		struct row *r = &c->rows[i];
+
+		close_row(c, r);
+		r->group = 0;
+		c->events[r->event].nr_open = 0;
+	}
+}
+
+/* The index after the last row of the group of row `first`; a row in no group is its own. */
+static size_t end_of_group(const struct wm_counters *c, size_t first)
+{
+	size_t end = first + 1;
+
+	while (c->rows[first].group && end < c->nr_rows &&
+	       c->rows[end].group == c->rows[first].group)
+		end++;
+	return end;
+}
+
+/* Opens the rows from `first` to `end`. Returns false if they are a group that must be split. */
+static bool open_rows(struct wm_counters *c, size_t first, size_t end,
+		      const struct wm_counters_plan *plan)
+{
+	for (size_t i = first; i < end; i++) {
+		struct wm_counters_event *e = &c->events[c->rows[i].event];
+
+		if (counters_open_row(c, &c->rows[i], plan) == -EAGAIN) {
+			e->is_split = true;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Opens a group, or one row that is in none; returns the index of the next row. */
+static size_t open_group(struct wm_counters *c, size_t first, const struct wm_counters_plan *plan)
+{
+	const size_t end = end_of_group(c, first);
+
+	for (size_t i = first; i < end; i++) {
+		struct wm_counters_event *e = &c->events[c->rows[i].event];
+		int err = e->err ? 0 : make_dynamic(c, &c->rows[i], plan);
+
+		if (err < 0)
+			give_up(c, c->rows[i].event, err);
+	}
+	if (!open_rows(c, first, end, plan)) {
+		split_group(c, first, end);
+		(void)open_rows(c, first, end, plan);
+	}
+	return end;
 }
 
 /*
@@ -212,8 +304,8 @@ int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **r
 		return err;
 	}
 	(void)wm_privilege_raise_files();
-	for (size_t i = 0; i < c->nr_rows; i++)
-		counters_open_row(c, &c->rows[i], plan);
+	for (size_t i = 0; i < c->nr_rows;)
+		i = open_group(c, i, plan);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		if (!c->events[i].nr_open && !c->events[i].err)
 			c->events[i].err = -ESRCH;
@@ -250,11 +342,12 @@ const struct wm_counters_event *wm_counters_event(const struct wm_counters *c, s
 	return &c->events[event];
 }
 
-static void each_fd(struct wm_counters *c, int (*fn)(int fd, bool group))
+/* Members of groups follow their leaders. */
+static void each_leader(struct wm_counters *c, int (*fn)(int fd, bool group))
 {
 	for (size_t i = 0; i < c->nr_rows; i++) {
 		for (size_t k = 0; k < c->nr_tids * c->nr_cpus; k++) {
-			if (c->rows[i].cells[k].fd >= 0)
+			if (c->rows[i].cells[k].fd >= 0 && leader_of(c, &c->rows[i], k) < 0)
 				(void)fn(c->rows[i].cells[k].fd, false);
 		}
 	}
@@ -262,12 +355,12 @@ static void each_fd(struct wm_counters *c, int (*fn)(int fd, bool group))
 
 void wm_counters_enable(struct wm_counters *c)
 {
-	each_fd(c, wm_perf_enable);
+	each_leader(c, wm_perf_enable);
 }
 
 void wm_counters_disable(struct wm_counters *c)
 {
-	each_fd(c, wm_perf_disable);
+	each_leader(c, wm_perf_disable);
 }
 
 int wm_counters_read(struct wm_counters *c)
