@@ -126,6 +126,32 @@ all_of() { # COMPILER
 	[[ $output == *"has only inlined copies"*"no return"* ]]
 }
 
+@test "a parameter that an inlined copy lacks is named with the place of the copy" {
+	need clang
+	cat >lacks.c <<-'END'
+	volatile int sink;
+	int other_of_one;
+	static inline __attribute__((always_inline)) int twice(int k, int other, int never)
+	{
+		sink = k;
+		if (k == 3)
+			sink = other;
+		return k * 2;
+	}
+	__attribute__((noinline)) int one(int a) { return twice(4, other_of_one, a) + a; }
+	__attribute__((noinline)) int two(int a, int b) { return twice(a + b, b, a) + 3; }
+	int main(void) { return one(1) + two(1, 2) == 0; }
+	END
+	clang -O2 -g lacks.c -o lacks
+	run -0 --separate-stderr waymark record -q -o t --preload none -e 'uprobe:./lacks:twice(other)' -- ./lacks
+	[[ $stderr == *"1 inlined copy of 'twice' is not probed: the inlined copy at lacks.c:10 has no location for 'other'"* ]]
+	waymark print t | grep 'uprobe:lacks:twice.* other = 2 }'
+	run -2 waymark record -o t2 --preload none -e 'uprobe:./lacks:twice(never)' -- ./lacks
+	[[ $output == *"the inlined copy at lacks.c:10 has no location for 'never', which the compiler has optimized out there"* ]]
+	run -2 waymark record -o t2 --preload none -e 'uprobe:./lacks:twice(nosuch)' -- ./lacks
+	[[ $output == *"no parameter or variable 'nosuch' at this address"* ]]
+}
+
 @test "a filter on a signed bit field compares its value" {
 	cc -O2 -g "$data/probe_values.c" -o values
 	waymark record -q -o t --preload none -e 'uprobe:./values:returns(b=p->b)' --filter 'b == -100' -- ./values || [ "$?" -lt 2 ]

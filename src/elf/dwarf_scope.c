@@ -5,6 +5,8 @@
  */
 #include <dwarf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +124,62 @@ static void scope_offer_names(Dwarf_Die *scope, struct wm_nearest *near)
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
+/* The place of the call that a copy replaces, such as "main.c:12"; "?" if it is not known. */
+static void scope_call_text(Dwarf_Die *copy, char *buf, size_t size)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Die unit;
+	const char *path = NULL, *base;
+	size_t nr;
+
+	if (dwarf_attr(copy, DW_AT_call_line, &attribute))
+		(void)dwarf_formudata(&attribute, &line);
+	if (dwarf_attr(copy, DW_AT_call_file, &attribute) &&
+	    dwarf_formudata(&attribute, &file) == 0 && dwarf_diecu(copy, &unit, NULL, NULL) &&
+	    dwarf_getsrcfiles(&unit, &files, &nr) == 0 && file < nr)
+		path = dwarf_filesrc(files, file, NULL, NULL);
+	base = path ? strrchr(path, '/') : NULL;
+	(void)snprintf(buf, size, "%.60s:%" PRIu64,
+		       base   ? base + 1
+		       : path ? path
+			      : "?",
+		       (uint64_t)line);
+}
+
+/* Whether the function of which this is a copy has a parameter or variable of that name. */
+static bool scope_declares(Dwarf_Die *copy, const char *name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die origin, found;
+
+	return dwarf_tag(copy) == DW_TAG_inlined_subroutine &&
+	       dwarf_attr(copy, DW_AT_abstract_origin, &attribute) &&
+	       dwarf_formref_die(&attribute, &origin) &&
+	       dwarf_getscopevar(&origin, 1, name, 0, NULL, 0, 0, &found) >= 0;
+}
+
+/*
+ * A compiler omits a parameter from an inlined copy that does not need it. Returns -EOPNOTSUPP with
+ * the reason if that is the case, else 0.
+ */
+static int scope_omits(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag *diag)
+{
+	char call[96];
+
+	for (int i = 0; i < nr; i++) {
+		if (!scope_declares(&scopes[i], name))
+			continue;
+		scope_call_text(&scopes[i], call, sizeof(call));
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "the inlined copy at %s has no location for '%.60s', which the "
+				   "compiler has optimized out there",
+				   call, name);
+	}
+	return 0;
+}
+
 static int scope_lacks(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag *diag)
 {
 	struct wm_nearest near;
@@ -230,8 +288,11 @@ int wm_dwarf_variable(struct wm_elf_vars *v, const struct wm_elf_where *where, c
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "'%.60s': no debug information for this address", name);
 	nr = scope_order(v, where, &scopes);
-	if (!nr || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
-		err = scope_lacks(scopes, nr, name, diag);
+	if (!nr || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0) {
+		err = scope_omits(scopes, nr, name, diag);
+		if (!err)
+			err = scope_lacks(scopes, nr, name, diag);
+	}
 	free(scopes);
 	return err;
 }
