@@ -3,7 +3,8 @@
 # probe_values.bats - compares what probes fetch by name with what gdb sees at the same address:
 # parameters, variables, members, bit fields, elements, of gcc, clang and Rust, without optimization
 # and with it, DWARF 4 and 5. A value that differs is a failure; one that waymark refuses is not, but
-# enough must be fetched. With WAYMARK_LONG, random programs, too (SEED and PROGRAMS choose them).
+# enough must be fetched. Where perf probe gives a place for a value, waymark's is the same. With
+# WAYMARK_LONG, random programs, too (SEED and PROGRAMS choose them).
 
 bats_require_minimum_version 1.5.0
 
@@ -124,6 +125,22 @@ all_of() { # COMPILER
 	run waymark list uretprobe:./inlined:never
 	[ "$status" -eq 4 ]
 	[[ $output == *"has only inlined copies"*"no return"* ]]
+}
+
+@test "perf probe gives the same addresses, registers and memory" {
+	need perf
+	need clang
+	local compiler
+	sed "s/OUTER/1/" "$data/probe_places.txt" >places
+	for compiler in "gcc -O0" "gcc -O2 -gdwarf-4" "clang -O0" "clang -O2"; do
+		$compiler -g -no-pie "$data/probe_values.c" -o values
+		python3 "$data/probe_text.py" "$PWD/values" places "$([[ $compiler != *-O0* ]] || echo -O0)" >result || {
+			echo "$compiler"
+			cat result
+			return 1
+		}
+		[ "$(sed -nE 's/^([0-9]+) equal.*/\1/p' result)" -ge 35 ]
+	done
 }
 
 @test "a parameter that an inlined copy lacks is named with the place of the copy" {
