@@ -146,7 +146,10 @@ int waymark_record_exclude(struct waymark_recording *recording, const char *name
 			   struct waymark_error *error);
 
 /*
- * Other kernel tracing features, to be used before the recording starts. A trigger attaches an
+ * Other kernel tracing features, to be used before the recording starts. (The function tracers are
+ * events, "func:kernel:GLOB" and "func:kernel:GLOB:graph", and so are probes; see
+ * waymark-events(7). Tracers of latencies, such as wakeup, work only in the system's own buffer,
+ * which a recording does not take.) A trigger attaches an
  * action to an event, "SYSTEM:EVENT:COMMAND [if FILTER]" in tracefs' syntax (hist, snapshot,
  * stacktrace...): histograms and snapshots are stored in the folder `kernel` of the trace. A
  * synthetic event is one that triggers generate, "NAME TYPE FIELD; ...". Stacks are recorded after
@@ -159,6 +162,23 @@ int waymark_record_synthetic(struct waymark_recording *recording, const char *te
 			     struct waymark_error *error);
 int waymark_record_stacks(struct waymark_recording *recording, int of_kernel,
 			  struct waymark_error *error);
+
+/* The clock whose values are in the trace. */
+enum waymark_clock {
+	/* The CPU's cycle counter where the kernel trusts it, else CLOCK_MONOTONIC: the cheapest. */
+	WAYMARK_CLOCK_USUAL,
+	/* CLOCK_MONOTONIC in ns: for comparison with times that other programs take from it. */
+	WAYMARK_CLOCK_MONOTONIC
+};
+
+/*
+ * Chooses the clock of all events, before the recording starts. Times that <waymark/read.h> returns
+ * are those of the wall clock with either. Returns 0 or -errno; -EBUSY when the recording has
+ * started, or when a histogram of times needs the other clock; -EOPNOTSUPP when the kernel's tracing
+ * does not have the clock.
+ */
+int waymark_record_clock(struct waymark_recording *recording, enum waymark_clock clock,
+			 struct waymark_error *error);
 
 /*
  * Attaches to the processes and lets the command run. Returns 0, or -errno (-ENOENT, -EACCES and
@@ -185,6 +205,17 @@ int waymark_record_stop(struct waymark_recording *recording, struct waymark_erro
  * before the start, -ESRCH when the recording is over.
  */
 int waymark_record_snapshot(struct waymark_recording *recording, struct waymark_error *error);
+
+/*
+ * Writes a text between the kernel's events, as a write to tracefs' trace_marker does: an event
+ * ftrace:print with the text in its field `buf`, from the calling thread, also when another process
+ * is recorded. The recording must have the event "ftrace:print", which also records what other
+ * programs write to trace_marker. Returns 0; -EINVAL: not started, without that event, or the text
+ * is empty; -E2BIG: only the beginning of the text was recorded (the kernel takes at least 1000
+ * bytes); -ESRCH when the recording is over.
+ */
+int waymark_record_mark(struct waymark_recording *recording, const char *text,
+			struct waymark_error *error);
 
 struct waymark_totals {
 	size_t size;

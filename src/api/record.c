@@ -470,6 +470,22 @@ WM_API int waymark_record_stacks(struct waymark_recording *r, int of_kernel,
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
+WM_API int waymark_record_clock(struct waymark_recording *r, enum waymark_clock clock,
+				struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = check_before(r, error);
+
+	if (err)
+		return err;
+	if ((unsigned)clock > WAYMARK_CLOCK_MONOTONIC)
+		return wm_api_fail(error, -EINVAL, "unknown clock");
+	err = wm_recorder_want_clock(
+	    &r->events, clock == WAYMARK_CLOCK_MONOTONIC ? WM_CLOCK_MONOTONIC : wm_clock_best(),
+	    &diag);
+	return err ? wm_api_fail_said(error, err, &diag) : 0;
+}
+
 /* --- lifecycle ---------------------------------------------------------------------------- */
 
 /* Adds all program events if no event was named, then applies the exclusions. */
@@ -545,6 +561,35 @@ WM_API int waymark_record_snapshot(struct waymark_recording *r, struct waymark_e
 		return err;
 	err = wm_tool_snapshot(r->plan.dir, &answer, &diag);
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
+}
+
+WM_API int waymark_record_mark(struct waymark_recording *r, const char *text,
+			       struct waymark_error *error)
+{
+	int err = check_running(r, error);
+
+	if (err)
+		return err;
+	if (!text[0])
+		return wm_api_fail(error, -EINVAL, "the text of a mark is empty");
+	err = r->events.kernel ? wm_recorder_kernel_mark(r->events.kernel, text, strlen(text))
+			       : -EINVAL;
+	switch (err) {
+	case 0:
+		return 0;
+	case -EINVAL:
+		return wm_api_fail(error, err,
+				   "marks are not recorded: add the event 'ftrace:print' before "
+				   "the recording starts");
+	case -EBADF:
+	case -ENOENT: /* the instance was removed */
+		return wm_api_fail(error, -ESRCH, "the recording is over");
+	case -E2BIG:
+		return wm_api_fail(error, err,
+				   "the kernel recorded only the beginning of the text");
+	default:
+		return wm_api_fail(error, err, "cannot write a mark: %s", strerror(-err));
+	}
 }
 
 WM_API int waymark_record_totals(const struct waymark_recording *r, struct waymark_totals *ret)

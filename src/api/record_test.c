@@ -208,6 +208,103 @@ static void test_live_of_nothing(void **state)
 	waymark_record_close(r);
 }
 
+/* --- the kernel's tracing ----------------------------------------------------------------------
+ */
+
+/* Adds ftrace:print; where this kernel or user cannot record it, prints why and returns false. */
+static int has_marks(struct waymark_recording *r)
+{
+	struct waymark_error error = WAYMARK_INIT(error);
+
+	if (waymark_record_event(r, "ftrace:print", NULL, &error) == 0)
+		return 1;
+	print_message("no marks here: %s\n", error.text);
+	waymark_record_close(r);
+	return 0;
+}
+
+/* Returns the number of texts "mark N" in the trace, which are in order, with ascending times. */
+static int marks_in(const char *path)
+{
+	struct waymark_error error = WAYMARK_INIT(error);
+	struct waymark_options o = WAYMARK_INIT(o);
+	const struct waymark_event *event;
+	struct waymark_reader *reader;
+	struct waymark_trace *t;
+	int64_t last_ns = INT64_MIN;
+	char text[32];
+	int nr = 0;
+
+	assert_int_equal(waymark_open(path, &t, &error), 0);
+	assert_int_equal(waymark_read(t, &o, &reader, &error), 0);
+	while (waymark_next(reader, &event) == 1) {
+		const struct waymark_value *buf = waymark_get(event, "buf");
+
+		(void)snprintf(text, sizeof(text), "mark %d", nr);
+		if (!buf || strncmp(buf->text, text, strlen(text)) != 0)
+			continue; /* another program's */
+		assert_true(event->time_ns >= last_ns);
+		last_ns = event->time_ns;
+		nr++;
+	}
+	waymark_reader_close(reader);
+	waymark_close(t);
+	return nr;
+}
+
+static void test_marks_of_the_caller(void **state)
+{
+	const struct waymark_record_options o = {
+	    .size = sizeof(o), .folder = folder, .command = sleeping, .preload = "none"};
+	struct waymark_recording *r = make(&o);
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
+	char text[32], *much;
+
+	assert_int_equal(waymark_record_mark(r, "early", &error), -EINVAL);
+	if (!has_marks(r))
+		skip();
+	assert_int_equal(waymark_record_clock(r, (enum waymark_clock)7, &error), -EINVAL);
+	assert_int_equal(waymark_record_clock(r, WAYMARK_CLOCK_MONOTONIC, &error), 0);
+	start(r);
+	assert_int_equal(waymark_record_clock(r, WAYMARK_CLOCK_USUAL, &error), -EBUSY);
+	assert_int_equal(waymark_record_mark(r, "", &error), -EINVAL);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(text, sizeof(text), "mark %d", i);
+		if (waymark_record_mark(r, text, &error))
+			fail_msg("%s", error.text);
+	}
+	much = malloc(1 << 16);
+	assert_non_null(much);
+	memset(much, 'x', 1 << 16);
+	much[(1 << 16) - 1] = '\0';
+	assert_int_equal(waymark_record_mark(r, much, &error), -E2BIG);
+	free(much);
+	waymark_record_totals(r, &totals);
+	assert_int_equal(kill(totals.command, SIGTERM), 0);
+	assert_int_equal(waymark_record_stop(r, &error), 0);
+	assert_int_equal(waymark_record_mark(r, "late", &error), -ESRCH);
+	waymark_record_close(r);
+	assert_int_equal(marks_in(folder), 100);
+}
+
+/* Without the event ftrace:print, marks would be lost: they are refused. */
+static void test_marks_that_are_not_recorded(void **state)
+{
+	const struct waymark_record_options o = {
+	    .size = sizeof(o), .command = sleeping, .preload = "none"};
+	struct waymark_recording *r = make(&o);
+	struct waymark_totals totals = WAYMARK_INIT(totals);
+	struct waymark_error error = WAYMARK_INIT(error);
+
+	start(r);
+	assert_int_equal(waymark_record_mark(r, "nowhere", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "ftrace:print"));
+	waymark_record_totals(r, &totals);
+	assert_int_equal(kill(totals.command, SIGTERM), 0);
+	waymark_record_close(r);
+}
+
 /* --- effects on the host program ---------------------------------------------------------- */
 
 static volatile int stop, pipes;
@@ -446,6 +543,8 @@ int main(void)
 	    TEST(test_status_of_the_command),
 	    TEST(test_waiting_and_stopping),
 	    TEST(test_live_of_nothing),
+	    TEST(test_marks_of_the_caller),
+	    TEST(test_marks_that_are_not_recorded),
 	    TEST(test_a_host_of_many_threads),
 	    TEST(test_counting_ourselves),
 	    TEST(test_counting_threads),

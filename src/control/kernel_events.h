@@ -49,6 +49,11 @@ size_t wm_recorder_kernel_places(const struct wm_event_defs *defs, size_t first)
  */
 int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *filter,
 				   struct wm_diag *diag);
+/*
+ * While the recording runs: writes a text as ftrace:print. Returns -EINVAL if that event is not
+ * recorded, else as wm_instance_mark().
+ */
+int wm_recorder_kernel_mark(const struct wm_recorder_kernel *k, const char *text, size_t bytes);
 
 /*
  * Use other tracefs facilities within the instance (kernel_events_trigger.c). Return -EOPNOTSUPP

@@ -159,4 +159,10 @@ int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t 
  */
 int wm_instance_copy_markers(struct wm_instance *i);
 
+/*
+ * Writes a text into this instance as ftrace:print. Returns 0; -EBADF: it is not recording; -E2BIG:
+ * the kernel recorded only the beginning of the text; or another -errno.
+ */
+int wm_instance_mark(const struct wm_instance *i, const char *text, size_t bytes);
+
 #endif

@@ -8,6 +8,7 @@ import array
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -309,6 +310,28 @@ class Recording(unittest.TestCase):
             names = [e.name for e in recording]
         self.assertEqual(set(names), {"syscalls:sys_enter_clock_nanosleep"})
         self.assertGreater(len(names), 10)
+
+    def test_marks(self):
+        with waymark.record(["sleep", "60"], preload="none") as recording:
+            try:
+                recording.event("ftrace:print")
+            except waymark.Error as why:
+                self.skipTest(str(why))
+            recording.clock("monotonic")
+            recording.start()
+            recording.mark("first of two")
+            recording.mark("second of two")
+            found = []
+            while len(found) < 2:
+                event = recording.next(60)
+                self.assertIsNotNone(event)
+                if event.buf.rstrip().endswith("of two"):
+                    found.append(event)
+            with self.assertRaisesRegex(waymark.Error, "empty"):
+                recording.mark("")
+            os.kill(recording.totals.command, signal.SIGTERM)
+        self.assertEqual([e.buf.rstrip() for e in found], ["first of two", "second of two"])
+        self.assertLess(found[0].time_ns, found[1].time_ns)
 
     def test_what_is_wrong(self):
         with self.assertRaises(waymark.Error) as caught:

@@ -15,6 +15,7 @@ from ._trace import Field, Type
 SAY = CFUNCTYPE(None, c_char_p, c_void_p)
 MODES = ("discard", "overwrite", "block")
 CHAINS = (None, "frames", "stack")
+CLOCKS = ("usual", "monotonic")
 
 
 class OptionsStruct(Sized):
@@ -61,6 +62,8 @@ declare({
     "record_trigger": (c_int, c_void_p, c_char_p, _error),
     "record_synthetic": (c_int, c_void_p, c_char_p, _error),
     "record_stacks": (c_int, c_void_p, c_int, _error),
+    "record_clock": (c_int, c_void_p, c_int, _error),
+    "record_mark": (c_int, c_void_p, c_char_p, _error),
     "record_start": (c_int, c_void_p, _error),
     "record_wait": (c_int, c_void_p, c_int, _error),
     "record_stop": (c_int, c_void_p, _error),
@@ -160,6 +163,14 @@ class Recording(Closing):
     def stacks(self, of_kernel=True):
         self._call(lib.record_stacks, int(of_kernel))
 
+    def clock(self, name):
+        """The clock of the trace: "usual", or "monotonic" for CLOCK_MONOTONIC; before the start."""
+        self._call(lib.record_clock, CLOCKS.index(name))
+
+    def mark(self, words):
+        """Writes a text between the kernel's events; needs the event "ftrace:print"."""
+        self._call(lib.record_mark, os.fsencode(words))
+
     def start(self):
         self._call(lib.record_start)
 
@@ -203,6 +214,8 @@ def record(command=(), folder=None, events=(), pids=(), tids=(), everything=Fals
     It records `command`, a list of words; or running processes or threads, or
     everything. events: names for Recording.event(); with them the recording is started
     at once, else by start(). say: a function that gets messages which are not errors.
+    buffer_bytes: most memory for the events of each process, and the size of all rings of the
+    kernel together; 0: 64 MiB, and for the rings a size that depends on the machine.
     """
     o = OptionsStruct()
     o.folder = None if folder is None else os.fsencode(folder)

@@ -612,11 +612,15 @@ int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct w
 
 /* --- other facilities ------------------------------------------------------------------------ */
 
-/* Puts the whole recording on a clock, as long as no part of it has begun. */
-static int recorder_events_set_clock(struct wm_recorder_events *e, enum wm_clock_kind clock,
-				     struct wm_diag *diag)
+int wm_recorder_want_clock(struct wm_recorder_events *e, enum wm_clock_kind clock,
+			   struct wm_diag *diag)
 {
-	int err = wm_recorder_kernel_set_clock(e->kernel, clock, diag);
+	int err;
+
+	if (e->has_times && clock != WM_CLOCK_MONOTONIC)
+		return wm_diag_set(diag, -EBUSY, NULL, -1,
+				   "a histogram of common_timestamp needs the clock mono");
+	err = e->kernel ? wm_recorder_kernel_set_clock(e->kernel, clock, diag) : 0;
 
 	if (err)
 		return err;
@@ -631,8 +635,10 @@ int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, str
 {
 	int err = make_kernel(e, diag);
 
-	if (!err && wm_recorder_kernel_takes_times(text))
-		err = recorder_events_set_clock(e, WM_CLOCK_MONOTONIC, diag);
+	if (!err && wm_recorder_kernel_takes_times(text)) {
+		err = wm_recorder_want_clock(e, WM_CLOCK_MONOTONIC, diag);
+		e->has_times = true;
+	}
 	return err ? err : wm_recorder_kernel_trigger(e->kernel, text, diag);
 }
 

@@ -41,6 +41,7 @@ struct wm_recorder_events {
 	bool everywhere;       /* record events from every task on the machine */
 	bool quiet;            /* no messages about events chosen by default */
 	bool kernel_only;      /* look up names only in the kernel, not in programs */
+	bool has_times;        /* a histogram records times, on CLOCK_MONOTONIC */
 	/*
 	 * To change a running recording: collects requests for kernel events. NULL for a new
 	 * recording.
@@ -128,6 +129,13 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user);
 
 /* Samples the default event: cycles or, if there is none, the CPU clock. Errors as above. */
 int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
+			   struct wm_diag *diag);
+
+/*
+ * Puts the whole recording on a clock, before any part of it has begun. Returns 0, or -EOPNOTSUPP
+ * with diag if the kernel's tracing does not have the clock.
+ */
+int wm_recorder_want_clock(struct wm_recorder_events *e, enum wm_clock_kind clock,
 			   struct wm_diag *diag);
 
 /* Request the kernel's other facilities; see kernel_events.h. */

@@ -415,6 +415,15 @@ int wm_recorder_kernel_add_markers(struct wm_recorder_kernel *k, const char *fil
 	return err || !filter ? err : filter_markers(k, filter, diag);
 }
 
+int wm_recorder_kernel_mark(const struct wm_recorder_kernel *k, const char *text, size_t bytes)
+{
+	const struct wm_kernel_source_event *e = wm_recorder_kernel_find(k, "ftrace", "print");
+
+	if (!e)
+		return -EINVAL;
+	return wm_instance_mark(e->in_top ? k->top : k->instance, text, bytes);
+}
+
 /* Whether a format prints symbols: with %pS, %ps, %pB and so on; other letters after %p do not. */
 static bool shows_symbols(const char *format, size_t bytes)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -208,4 +209,24 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	i->functions = true;
 	i->graph = graph;
 	return 0;
+}
+
+/* --- markers ---------------------------------------------------------------------------- */
+
+int wm_instance_mark(const struct wm_instance *i, const char *text, size_t bytes)
+{
+	int fd = openat(i->dirfd, "trace_marker", O_WRONLY | O_CLOEXEC), err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	/* One write, because each is an event. An open file would keep the instance from removal.
+	 */
+	n = write(fd, text, bytes);
+	if (n < 0)
+		err = -errno;
+	else if ((size_t)n < bytes)
+		err = -E2BIG;
+	(void)close(fd);
+	return err;
 }
