@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 
 #include "base/file.h"
+#include "base/hex.h"
 #include "symbol/symbols_int.h"
 
 #define NOTES_MAX (1u << 20)
@@ -22,25 +23,6 @@
 enum { OF_KERNEL, OF_MODULE }; /* symbol tags */
 
 /* ---- lines -------------------------------------------------------------------- */
-
-/* Returns the number of hex digits a line begins with; 0 if there are more than 16. */
-static size_t kernel_symbols_hex(const char *from, const char *end, uint64_t *ret)
-{
-	const char *at = from;
-
-	for (*ret = 0; at < end; at++) {
-		unsigned digit = (unsigned)*at - '0';
-
-		if (digit > 9) {
-			digit = ((unsigned)*at | 32u) - 'a';
-			if (digit > 5)
-				break;
-			digit += 10;
-		}
-		*ret = *ret << 4 | digit;
-	}
-	return at - from <= 16 ? (size_t)(at - from) : 0;
-}
 
 /*
  * Returns whether perf uses symbols of this type: functions and data. Small letters are local
@@ -58,10 +40,10 @@ static bool kernel_symbols_is_wanted(char type)
 static int kernel_symbols_add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 {
 	struct wm_code_symbol s = {0};
-	size_t digits = kernel_symbols_hex(line, end, &s.start);
+	size_t digits = wm_hex_read(line, end, &s.start);
 	char *at = line + digits, *name, *tail;
 
-	if (!digits || end - at < 4 || at[0] != ' ' || at[2] != ' ' ||
+	if (!digits || digits > 16 || end - at < 4 || at[0] != ' ' || at[2] != ' ' ||
 	    !kernel_symbols_is_wanted(at[1]))
 		return 0;
 	*any |= s.start;
