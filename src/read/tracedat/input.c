@@ -10,6 +10,7 @@
 #include "read/tracedat/tracedat_int.h"
 
 #define SECTION_PACKED 1u
+#define READ_AHEAD     (16u << 10)
 
 int wm_td_pread(const struct wm_td *td, void *to, uint64_t bytes, uint64_t offset)
 {
@@ -79,37 +80,82 @@ int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *d
 	return 0;
 }
 
-/* Reads bytes from the file into a buffer that grows. */
-static const unsigned char *take_file(struct wm_td_in *in, uint64_t bytes)
+/* Reads bytes from the file, and passes over `bytes` of them. */
+static bool input_read(struct wm_td_in *in, void *to, uint64_t nr, uint64_t bytes)
 {
-	if (bytes > in->room || !in->buffer) {
-		free(in->buffer);
-		in->room = bytes < 64 ? 64 : bytes;
-		in->buffer = malloc(in->room);
-	}
-	in->err = in->buffer ? wm_td_pread(in->td, in->buffer, bytes, in->at) : -ENOMEM;
+	in->err = to ? wm_td_pread(in->td, to, nr, in->at) : -ENOMEM;
 	if (in->err) {
 		in->failed = true;
 		in->err = in->err == -ENODATA ? 0 : in->err;
-		return NULL;
+		return false;
 	}
 	in->at += bytes;
+	return true;
+}
+
+/*
+ * Reads the bytes into a buffer that grows, and some that follow, as most parts of a file are a few
+ * bytes long. Large parts are read alone.
+ */
+static const unsigned char *take_file(struct wm_td_in *in, uint64_t bytes)
+{
+	uint64_t nr = bytes < READ_AHEAD ? READ_AHEAD : bytes, left = in->end - in->at;
+
+	if (in->at >= in->buffer_at && in->at + bytes <= in->buffer_at + in->buffer_bytes) {
+		in->at += bytes;
+		return in->buffer + (in->at - bytes - in->buffer_at);
+	}
+	nr = nr < left ? nr : left;
+	in->buffer_bytes = 0;
+	if (nr > in->room || !in->buffer) {
+		free(in->buffer);
+		in->room = nr ? nr : 1;
+		in->buffer = malloc(in->room);
+	}
+	in->buffer_at = in->at;
+	if (!input_read(in, in->buffer, nr, bytes))
+		return NULL;
+	in->buffer_bytes = nr;
 	return in->buffer;
+}
+
+static bool input_has(struct wm_td_in *in, uint64_t bytes)
+{
+	in->failed |= bytes > in->end - in->at || bytes > WM_TD_SECTION_MAX;
+	return !in->failed;
 }
 
 const unsigned char *wm_td_take(struct wm_td_in *in, uint64_t bytes)
 {
-	const unsigned char *p;
-
-	if (in->failed || bytes > in->end - in->at || bytes > WM_TD_SECTION_MAX) {
-		in->failed = true;
+	if (!input_has(in, bytes))
 		return NULL;
-	}
 	if (!in->mem)
 		return take_file(in, bytes);
-	p = in->mem + in->at;
 	in->at += bytes;
-	return p;
+	return in->mem + in->at - bytes;
+}
+
+char *wm_td_copy(struct wm_td_in *in, uint64_t bytes)
+{
+	char *copy = input_has(in, bytes) ? malloc(bytes + 1) : NULL;
+
+	if (in->failed)
+		return NULL;
+	if (in->mem && copy) {
+		memcpy(copy, in->mem + in->at, bytes);
+		in->at += bytes;
+	} else if (!input_read(in, copy, bytes, bytes)) {
+		free(copy);
+		return NULL;
+	}
+	copy[bytes] = 0;
+	return copy;
+}
+
+void wm_td_skip(struct wm_td_in *in, uint64_t bytes)
+{
+	if (input_has(in, bytes))
+		in->at += bytes;
 }
 
 uint16_t wm_td_u16(struct wm_td_in *in)

@@ -53,10 +53,11 @@ struct wm_td_in {
 	const unsigned char *mem; /* NULL: reads from the file */
 	uint64_t at, end;         /* offsets in the file, or in `mem` */
 	uint64_t origin;          /* file offset that `mem` was read from */
-	unsigned char *buffer;    /* owned: the bytes taken last, or the memory of `mem` */
+	unsigned char *buffer;    /* owned: bytes of the file, or the memory of `mem` */
 	size_t room;
-	bool failed; /* fewer bytes were left than requested */
-	int err;     /* errno of a failed system call */
+	uint64_t buffer_at, buffer_bytes; /* the part of the file in `buffer` */
+	bool failed;                      /* fewer bytes were left than requested */
+	int err;                          /* errno of a failed system call */
 };
 
 void wm_td_in_file(struct wm_td_in *in, const struct wm_td *td, uint64_t offset);
@@ -68,6 +69,9 @@ void wm_td_in_memory(struct wm_td_in *in, const struct wm_td *td, const void *da
 void wm_td_in_done(struct wm_td_in *in);
 /* Takes the next bytes, valid until the next take; NULL if fewer are left. */
 const unsigned char *wm_td_take(struct wm_td_in *in, uint64_t bytes);
+/* Takes a copy of the next bytes with a NUL, to be freed; NULL if fewer are left. */
+char *wm_td_copy(struct wm_td_in *in, uint64_t bytes);
+void wm_td_skip(struct wm_td_in *in, uint64_t bytes);
 uint16_t wm_td_u16(struct wm_td_in *in);
 uint32_t wm_td_u32(struct wm_td_in *in);
 uint64_t wm_td_u64(struct wm_td_in *in);
