@@ -6,11 +6,16 @@
 #include "kdata/formats.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/hex.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "kdata/print.h"
+
+#define NAMES_MAX (1u << 24) /* memory limit for a list, which is not in the arena */
 
 struct named {
 	uint64_t key;
@@ -19,8 +24,20 @@ struct named {
 
 /* A list sorted by key once sealed. Among equal keys the last one added wins. */
 struct names {
-	struct named *at; /* allocated in the arena */
-	size_t nr;
+	struct named *at;
+	size_t nr, room;
+};
+
+/*
+ * The symbols are a large text, and few traces print an address. So a source is asked only when an
+ * address is first looked up, by one of the threads that print.
+ */
+struct source {
+	wm_kformats_symbols_fn *ask; /* NULL: there is none */
+	void *data;
+	char *text; /* owned */
+	bool asked; /* a thread that sees it with acquire sees the symbols */
+	pthread_mutex_t lock;
 };
 
 struct entry {
@@ -35,6 +52,7 @@ struct wm_kformats {
 	uint32_t nr_ids;
 	struct names symbols, printk, comms;
 	struct wm_table by_pid; /* indices into `comms`, as each event's name is looked up */
+	struct source source;
 };
 
 struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
@@ -46,6 +64,7 @@ struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
 	k->machine = *machine;
 	wm_arena_init(&k->arena, WM_KFORMATS_BYTES_MAX);
 	wm_table_init(&k->by_pid);
+	pthread_mutex_init(&k->source.lock, NULL);
 	k->events = calloc(WM_KFORMATS_IDS, sizeof(*k->events));
 	if (k->events)
 		return k;
@@ -58,6 +77,11 @@ void wm_kformats_destroy(struct wm_kformats *k)
 	if (!k)
 		return;
 	free(k->events);
+	free(k->symbols.at);
+	free(k->printk.at);
+	free(k->comms.at);
+	free(k->source.text);
+	pthread_mutex_destroy(&k->source.lock);
 	wm_table_done(&k->by_pid);
 	wm_arena_done(&k->arena);
 	free(k);
@@ -97,35 +121,35 @@ int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text,
 	return 0;
 }
 
-static int formats_add_name(struct wm_kformats *k, struct names *n, uint64_t key, const char *text)
+static int formats_add_name(struct names *n, uint64_t key, const char *text)
 {
-	n->at = wm_arena_grow(&k->arena, n->at, n->nr, sizeof(*n->at));
-	if (!n->at)
+	if (n->nr >= NAMES_MAX || WM_ARRAY_GROW(n->at, n->room, n->nr + 1))
 		return -ENOMEM;
 	n->at[n->nr++] = (struct named){key, text};
 	return 0;
 }
 
 /*
- * Parses a number in base `base` at the start of a line. Returns the position after it, or NULL
- * when the line does not begin with a number.
+ * Parse a number at the start of a line. Return the position after it, or NULL when the line does
+ * not begin with a number.
  */
-static const char *leading(const char *at, const char *end, unsigned base, uint64_t *ret)
+static const char *leading_hex(const char *at, const char *end, uint64_t *ret)
+{
+	size_t digits;
+
+	if (end - at > 2 && at[0] == '0' && at[1] == 'x')
+		at += 2;
+	digits = wm_hex_read(at, end, ret);
+	return digits && digits <= 20 ? at + digits : NULL;
+}
+
+static const char *leading_decimal(const char *at, const char *end, uint64_t *ret)
 {
 	const char *begin = at;
 	uint64_t value = 0;
 
-	if (base == 16 && end - at > 2 && at[0] == '0' && at[1] == 'x')
-		begin = at += 2;
-	for (; at < end; at++) {
-		unsigned digit = (unsigned)(*at - '0');
-
-		if (digit > 9 && base == 16)
-			digit = *at >= 'a' ? (unsigned)(*at - 'a') + 10 : 99;
-		if (digit >= base)
-			break;
-		value = value * base + digit;
-	}
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (uint64_t)(*at - '0');
 	*ret = value;
 	return at > begin && at - begin <= 20 ? at : NULL;
 }
@@ -139,35 +163,31 @@ typedef int take_fn(struct wm_kformats *k, char *at, char *end);
 static int take_symbol(struct wm_kformats *k, char *at, char *end)
 {
 	uint64_t addr;
-	const char *p = leading(at, end, 16, &addr);
-	char *name, *stop;
+	const char *p = leading_hex(at, end, &addr);
+	const char *name;
 
-	if (!p || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+	if (!p || end - p < 4 || p[0] != ' ' || p[2] != ' ' || p[3] == '\t' || p[3] == ' ')
 		return 1;
-	name = at + (p + 3 - at);
-	for (stop = name; stop < end && *stop != '\t' && *stop != ' ';)
-		stop++;
-	if (stop == name)
-		return 1;
-	*stop = 0;
+	name = p + 3;
 	/*
 	 * Skips absolute symbols, which are offsets into per-CPU data, and the marks ($) that ARM
-	 * has for pieces of code.
+	 * has for pieces of code. The name is ended when it is looked up, as few are.
 	 */
 	if (!addr || (p[1] | 32) == 'a' || *name == '$')
 		return 0;
-	return formats_add_name(k, &k->symbols, addr, name);
+	*end = 0;
+	return formats_add_name(&k->symbols, addr, name);
 }
 
 static int take_comm(struct wm_kformats *k, char *at, char *end)
 {
 	uint64_t pid;
-	const char *p = leading(at, end, 10, &pid);
+	const char *p = leading_decimal(at, end, &pid);
 
 	if (!p || p >= end || *p != ' ')
 		return 1;
 	*end = 0;
-	return formats_add_name(k, &k->comms, pid, p + 1);
+	return formats_add_name(&k->comms, pid, p + 1);
 }
 
 /* Replaces the escapes \n, \t, \", \\ in a quoted string in place; NUL-terminates it. */
@@ -191,7 +211,7 @@ static void unescape(char *text, size_t bytes)
 static int take_printk(struct wm_kformats *k, char *at, char *end)
 {
 	uint64_t addr;
-	const char *p = leading(at, end, 16, &addr);
+	const char *p = leading_hex(at, end, &addr);
 	char *quote;
 
 	if (!p)
@@ -200,16 +220,15 @@ static int take_printk(struct wm_kformats *k, char *at, char *end)
 	if (!quote || end - quote < 2 || end[-1] != '"')
 		return 1;
 	unescape(quote + 1, (size_t)(end - 1 - (quote + 1)));
-	return formats_add_name(k, &k->printk, addr, quote + 1);
+	return formats_add_name(&k->printk, addr, quote + 1);
 }
 
-static int formats_take_lines(struct wm_kformats *k, const char *text, size_t bytes, take_fn *take)
+/* Takes the lines of a text, which the lists point into from now on, up to its first NUL. */
+static int formats_take_lines(struct wm_kformats *k, char *at, size_t bytes, take_fn *take)
 {
-	char *at = wm_arena_copy(&k->arena, text, bytes), *end = at + bytes;
+	char *end = at + bytes;
 	int nr_bad = 0;
 
-	if (!at)
-		return -ENOMEM;
 	while (at < end && *at) {
 		char *nl = memchr(at, '\n', (size_t)(end - at)), *stop = nl ? nl : end;
 		int got = stop > at ? take(k, at, stop) : 0;
@@ -222,19 +241,32 @@ static int formats_take_lines(struct wm_kformats *k, const char *text, size_t by
 	return nr_bad;
 }
 
+static int formats_copy_lines(struct wm_kformats *k, const char *text, size_t bytes, take_fn *take)
+{
+	char *copy = wm_arena_copy(&k->arena, text, bytes);
+
+	return copy ? formats_take_lines(k, copy, bytes, take) : -ENOMEM;
+}
+
 int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return formats_take_lines(k, text, bytes, take_symbol);
+	return formats_copy_lines(k, text, bytes, take_symbol);
+}
+
+void wm_kformats_set_symbols(struct wm_kformats *k, wm_kformats_symbols_fn *ask, void *data)
+{
+	k->source.ask = ask;
+	k->source.data = data;
 }
 
 int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return formats_take_lines(k, text, bytes, take_printk);
+	return formats_copy_lines(k, text, bytes, take_printk);
 }
 
 int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes)
 {
-	return formats_take_lines(k, text, bytes, take_comm);
+	return formats_copy_lines(k, text, bytes, take_comm);
 }
 
 static int by_key(const void *a, const void *b)
@@ -300,14 +332,45 @@ static const struct named *last_below(const struct names *n, uint64_t key)
 	return low ? &n->at[low - 1] : NULL;
 }
 
-const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start)
+/* Without memory for the symbols, addresses print as numbers. */
+static void formats_load_symbols(struct wm_kformats *k)
 {
-	const struct named *n = last_below(&k->symbols, addr);
+	size_t bytes;
+
+	if (k->source.ask(k->source.data, &k->source.text, &bytes))
+		return;
+	if (formats_take_lines(k, k->source.text, bytes, take_symbol) < 0)
+		k->symbols.nr = 0;
+	sort_names(&k->symbols);
+}
+
+static void formats_ask_symbols(struct wm_kformats *k)
+{
+	if (!k->source.ask || __atomic_load_n(&k->source.asked, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&k->source.lock);
+	if (!k->source.asked) {
+		formats_load_symbols(k);
+		/* Pairs with the load above: a thread that sees the flag sees the symbols. */
+		__atomic_store_n(&k->source.asked, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&k->source.lock);
+}
+
+const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start,
+			       size_t *ret_bytes)
+{
+	const struct named *n;
+
+	/* Not a change that a caller can see. */
+	formats_ask_symbols((struct wm_kformats *)k);
+	n = last_below(&k->symbols, addr);
 
 	/* The size of the last symbol is not known. */
 	if (!n || n == &k->symbols.at[k->symbols.nr - 1])
 		return NULL;
 	*ret_start = n->key;
+	*ret_bytes = strcspn(n->text, "\t ");
 	return n->text;
 }
 

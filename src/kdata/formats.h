@@ -4,8 +4,8 @@
  * translate numbers in their records to text: symbols, formats of trace_printk(), names of
  * processes.
  *
- * Filled when a trace is opened, sealed once, then immutable: any number of threads may read it. It
- * owns everything it returns.
+ * Filled when a trace is opened, sealed once, then immutable for its users: any number of threads
+ * may read it. It owns everything it returns.
  */
 #ifndef WM_KDATA_FORMATS_H
 #define WM_KDATA_FORMATS_H
@@ -41,6 +41,14 @@ int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes
 int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes);
 
 /*
+ * Instead of adding symbols: `ask` is called once, when an address is first looked up, by any
+ * thread. It returns 0 and a text as for wm_kformats_add_symbols(), to be freed, with room for a
+ * NUL behind it; or -errno: there are no symbols.
+ */
+typedef int wm_kformats_symbols_fn(void *data, char **ret_text, size_t *ret_bytes);
+void wm_kformats_set_symbols(struct wm_kformats *k, wm_kformats_symbols_fn *ask, void *data);
+
+/*
  * Sorts the entries and compiles the print forms. Nothing may be added afterwards. Returns 0 or
  * -ENOMEM.
  */
@@ -56,10 +64,11 @@ const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t 
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k);
 
 /*
- * Returns the name and start of the symbol that contains an address, or NULL. Call only after
- * sealing.
+ * Returns the name, of `ret_bytes` bytes, and the start of the symbol that contains an address, or
+ * NULL. Call only after sealing.
  */
-const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start);
+const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start,
+			       size_t *ret_bytes);
 /*
  * Returns the string at an address in the traced kernel, or NULL when it is not known. Call only
  * after sealing.

@@ -53,30 +53,89 @@ static void test_events(void **state)
 	wm_kformats_destroy(k);
 }
 
+static void check_symbol(const struct wm_kformats *k, uint64_t addr, const char *wanted)
+{
+	uint64_t start;
+	size_t bytes;
+	const char *got = wm_kformats_symbol(k, addr, &start, &bytes);
+
+	if (!wanted) {
+		assert_null(got);
+		return;
+	}
+	assert_int_equal(bytes, strlen(wanted));
+	assert_memory_equal(got, wanted, bytes);
+	assert_true(start <= addr);
+}
+
+static const char symbols[] = "ffffffff81000200 T second\n"
+			      "ffffffff81000100 T first\n"
+			      "0000000000000000 A zero\n"
+			      "0000000000033000 A __per_cpu_end\n"
+			      "ffffffff81000180 t $x\n"
+			      "no symbol\n\n"
+			      "ffffffffc0000000 t late\t[module]\n"
+			      "ffffffffc0001000 t last";
+
+static void check_symbols(const struct wm_kformats *k)
+{
+	uint64_t start;
+	size_t bytes;
+
+	check_symbol(k, 0xffffffff81000100, "first");
+	check_symbol(k, 0xffffffff810001ff, "first");
+	(void)wm_kformats_symbol(k, 0xffffffff810001ff, &start, &bytes);
+	assert_true(start == 0xffffffff81000100);
+	check_symbol(k, 0xffffffffc0000fff, "late");
+	check_symbol(k, 0xffffffff810000ff, NULL);
+	/* The last symbol has no known size. */
+	check_symbol(k, 0xffffffffc0001000, NULL);
+	check_symbol(k, 0, NULL);
+	check_symbol(k, 0x7f96d53520b0, NULL); /* an address in a program */
+}
+
 static void test_symbols(void **state)
 {
-	static const char text[] = "ffffffff81000200 T second\n"
-				   "ffffffff81000100 T first\n"
-				   "0000000000000000 A zero\n"
-				   "0000000000033000 A __per_cpu_end\n"
-				   "ffffffff81000180 t $x\n"
-				   "no symbol\n\n"
-				   "ffffffffc0000000 t late\t[module]\n"
-				   "ffffffffc0001000 t last";
 	struct wm_kformats *k = create();
-	uint64_t start;
 
-	assert_int_equal(wm_kformats_add_symbols(k, text, sizeof(text) - 1), 1);
+	assert_int_equal(wm_kformats_add_symbols(k, symbols, sizeof(symbols) - 1), 1);
 	assert_int_equal(wm_kformats_seal(k), 0);
-	assert_string_equal(wm_kformats_symbol(k, 0xffffffff81000100, &start), "first");
-	assert_string_equal(wm_kformats_symbol(k, 0xffffffff810001ff, &start), "first");
-	assert_true(start == 0xffffffff81000100);
-	assert_string_equal(wm_kformats_symbol(k, 0xffffffffc0000fff, &start), "late");
-	assert_null(wm_kformats_symbol(k, 0xffffffff810000ff, &start));
-	/* The last symbol has no known size. */
-	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start));
-	assert_null(wm_kformats_symbol(k, 0, &start));
-	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address in a program */
+	check_symbols(k);
+	wm_kformats_destroy(k);
+}
+
+static int give_symbols(void *data, char **ret_text, size_t *ret_bytes)
+{
+	unsigned *nr_asked = data;
+
+	(*nr_asked)++;
+	*ret_text = strdup(symbols);
+	*ret_bytes = sizeof(symbols) - 1;
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+static int refuse_symbols(void *data, char **ret_text, size_t *ret_bytes)
+{
+	return -ENOENT;
+}
+
+/* A source is asked when an address is looked up, not before, and once. */
+static void test_symbols_when_asked(void **state)
+{
+	struct wm_kformats *k = create();
+	unsigned nr_asked = 0;
+
+	wm_kformats_set_symbols(k, give_symbols, &nr_asked);
+	assert_int_equal(wm_kformats_seal(k), 0);
+	assert_int_equal(nr_asked, 0);
+	check_symbols(k);
+	assert_int_equal(nr_asked, 1);
+	wm_kformats_destroy(k);
+
+	k = create();
+	wm_kformats_set_symbols(k, refuse_symbols, NULL);
+	assert_int_equal(wm_kformats_seal(k), 0);
+	check_symbol(k, 0xffffffff81000100, NULL);
 	wm_kformats_destroy(k);
 }
 
@@ -102,10 +161,9 @@ static void test_texts_and_comms(void **state)
 static void test_nothing_known(void **state)
 {
 	struct wm_kformats *k = create();
-	uint64_t start;
 
 	assert_int_equal(wm_kformats_seal(k), 0);
-	assert_null(wm_kformats_symbol(k, 1, &start));
+	check_symbol(k, 1, NULL);
 	assert_null(wm_kformats_text(k, 1));
 	assert_null(wm_kformats_comm(k, 1));
 	wm_kformats_destroy(k);
@@ -117,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_events),
 	    cmocka_unit_test(test_symbols),
+	    cmocka_unit_test(test_symbols_when_asked),
 	    cmocka_unit_test(test_texts_and_comms),
 	    cmocka_unit_test(test_nothing_known),
 	};

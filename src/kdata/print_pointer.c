@@ -12,15 +12,18 @@
 void wm_krun_symbol(const struct wm_krun *r, uint64_t addr, bool offset)
 {
 	uint64_t start;
-	const char *name = r->known ? wm_kformats_symbol(r->known, addr, &start) : NULL;
+	size_t bytes = 0;
+	const char *name = r->known ? wm_kformats_symbol(r->known, addr, &start, &bytes) : NULL;
 
-	if (!name && r->names)
+	if (!name && r->names) {
 		name = r->names->find(r->names->own, addr, &start);
+		bytes = name ? strlen(name) : 0;
+	}
 	if (!name) {
 		wm_krun_hex(r->out, addr);
 		return;
 	}
-	wm_text_str(r->out, name);
+	wm_text_add(r->out, name, bytes);
 	if (!offset)
 		return;
 	wm_text_char(r->out, '+');

@@ -2,6 +2,7 @@
 /* meta.c - reads the parts that both versions have: formats, symbols, names. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "read/tracedat/tracedat_int.h"
@@ -138,20 +139,27 @@ tracedat_meta_read_text(struct wm_td *td, struct wm_td_in *in, unsigned width, c
 	return got < 0 ? got : 0;
 }
 
+static int tracedat_meta_ask_symbols(void *data, char **ret_text, size_t *ret_bytes)
+{
+	return wm_td_kallsyms(data, ret_text, ret_bytes);
+}
+
+/* Skips the symbols: they are read when an address is first looked up. */
 int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
 	td->kallsyms_at = wm_td_offset(in);
 	td->kallsyms_in_section = in->mem != NULL;
-	return tracedat_meta_read_text(td, in, 4, "symbols", wm_kformats_add_symbols, diag);
+	wm_td_skip(in, wm_td_u32(in));
+	wm_kformats_set_symbols(td->formats, tracedat_meta_ask_symbols, td->trace);
+	return wm_td_verdict(in, "symbols", diag);
 }
 
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 {
 	const struct wm_td *td = t->own;
 	struct wm_diag diag = {.offset = -1};
-	const unsigned char *text = NULL;
 	struct wm_td_in in = {0};
-	uint32_t bytes = 0;
+	char *text = NULL;
 	int err = 0;
 
 	if (!td->kallsyms_at)
@@ -161,17 +169,19 @@ int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 	else
 		wm_td_in_file(&in, td, td->kallsyms_at);
 	if (!err)
-		bytes = wm_td_u32(&in);
-	if (!err && bytes)
-		text = wm_td_take(&in, bytes);
+		text = wm_td_copy(&in, wm_td_u32(&in));
 	if (!err)
 		err = wm_td_verdict(&in, "symbols", &diag);
-	if (!err && !text)
-		err = -ENOENT;
-	*ret_text = err ? NULL : strndup((const char *)text, bytes);
-	*ret_bytes = *ret_text ? strlen(*ret_text) : 0;
 	wm_td_in_done(&in);
-	return err ? err : *ret_text ? 0 : -ENOMEM;
+	if (!err && !text[0])
+		err = -ENOENT;
+	if (err) {
+		free(text);
+		return err;
+	}
+	*ret_text = text;
+	*ret_bytes = strlen(text);
+	return 0;
 }
 
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
