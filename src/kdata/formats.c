@@ -37,22 +37,17 @@ struct source {
 	void *data;
 	char *text; /* owned */
 	bool asked; /* a thread that sees it with acquire sees the symbols */
-	pthread_mutex_t lock;
-};
-
-struct entry {
-	const struct wm_kformat *format;
-	const struct wm_kprint *print;
 };
 
 struct wm_kformats {
 	struct wm_arena arena;
 	struct wm_kmachine machine;
-	struct entry *events; /* table by id, of WM_KFORMATS_IDS entries */
+	struct wm_kform *events; /* table by id, of WM_KFORMATS_IDS entries */
 	uint32_t nr_ids;
 	struct names symbols, printk, comms;
 	struct wm_table by_pid; /* indices into `comms`, as each event's name is looked up */
 	struct source source;
+	pthread_mutex_t lock; /* held while print forms are compiled and symbols are read */
 };
 
 struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
@@ -64,7 +59,7 @@ struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
 	k->machine = *machine;
 	wm_arena_init(&k->arena, WM_KFORMATS_BYTES_MAX);
 	wm_table_init(&k->by_pid);
-	pthread_mutex_init(&k->source.lock, NULL);
+	pthread_mutex_init(&k->lock, NULL);
 	k->events = calloc(WM_KFORMATS_IDS, sizeof(*k->events));
 	if (k->events)
 		return k;
@@ -81,7 +76,7 @@ void wm_kformats_destroy(struct wm_kformats *k)
 	free(k->printk.at);
 	free(k->comms.at);
 	free(k->source.text);
-	pthread_mutex_destroy(&k->source.lock);
+	pthread_mutex_destroy(&k->lock);
 	wm_table_done(&k->by_pid);
 	wm_arena_done(&k->arena);
 	free(k);
@@ -305,24 +300,10 @@ static int formats_hash_comms(struct wm_kformats *k)
 
 int wm_kformats_seal(struct wm_kformats *k)
 {
-	int err;
-
 	sort_names(&k->symbols);
 	sort_names(&k->printk);
 	sort_names(&k->comms);
-	err = formats_hash_comms(k);
-	if (err)
-		return err;
-	for (uint32_t id = 0; id < k->nr_ids; id++) {
-		struct entry *e = &k->events[id];
-
-		if (!e->format)
-			continue;
-		err = wm_kprint_compile(&k->arena, &k->machine, e->format, &e->print, NULL);
-		if (err)
-			return err;
-	}
-	return 0;
+	return formats_hash_comms(k);
 }
 
 /* Finds the last entry whose key is <= `key`; NULL when all keys are greater. */
@@ -348,13 +329,13 @@ static void formats_ask_symbols(struct wm_kformats *k)
 {
 	if (!k->source.ask || __atomic_load_n(&k->source.asked, __ATOMIC_ACQUIRE))
 		return;
-	pthread_mutex_lock(&k->source.lock);
+	pthread_mutex_lock(&k->lock);
 	if (!k->source.asked) {
 		formats_load_symbols(k);
 		/* Pairs with the load above: a thread that sees the flag sees the symbols. */
 		__atomic_store_n(&k->source.asked, true, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&k->source.lock);
+	pthread_mutex_unlock(&k->lock);
 }
 
 const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start,
@@ -406,9 +387,29 @@ const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t
 	return id < k->nr_ids ? k->events[id].format : NULL;
 }
 
-const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id)
+const struct wm_kform *wm_kformats_form(const struct wm_kformats *k, uint32_t id)
 {
-	return id < k->nr_ids ? k->events[id].print : NULL;
+	return wm_kformats_event(k, id) ? &k->events[id] : NULL;
+}
+
+const struct wm_kprint *wm_kformats_compile(const struct wm_kformats *sealed,
+					    const struct wm_kform *form)
+{
+	/* Not a change that a caller can see. */
+	struct wm_kformats *k = (struct wm_kformats *)sealed;
+	struct wm_kform *f = (struct wm_kform *)form;
+	const struct wm_kprint *print;
+
+	pthread_mutex_lock(&k->lock);
+	if (!f->print && !wm_kprint_compile(&k->arena, &k->machine, f->format, &print, NULL))
+		/*
+		 * Pairs with the load in wm_kformats_print(): a thread that sees the pointer sees
+		 * the program.
+		 */
+		__atomic_store_n(&f->print, print, __ATOMIC_RELEASE);
+	print = f->print;
+	pthread_mutex_unlock(&k->lock);
+	return print;
 }
 
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k)

@@ -19,6 +19,12 @@
 struct wm_kformats;
 struct wm_kprint;
 
+/* An event of the kernel, and the program of its print form; NULL: not compiled yet. */
+struct wm_kform {
+	const struct wm_kformat *format;
+	const struct wm_kprint *print;
+};
+
 /* Returns NULL when out of memory. */
 struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine);
 void wm_kformats_destroy(struct wm_kformats *k);
@@ -48,17 +54,29 @@ int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes)
 typedef int wm_kformats_symbols_fn(void *data, char **ret_text, size_t *ret_bytes);
 void wm_kformats_set_symbols(struct wm_kformats *k, wm_kformats_symbols_fn *ask, void *data);
 
-/*
- * Sorts the entries and compiles the print forms. Nothing may be added afterwards. Returns 0 or
- * -ENOMEM.
- */
+/* Sorts the entries. Nothing may be added afterwards. Returns 0 or -ENOMEM. */
 int wm_kformats_seal(struct wm_kformats *k);
 
 const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k);
 
-/* returns NULL when no event has that id */
+/* Returns NULL when no event has that id. */
 const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t id);
-const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id);
+const struct wm_kform *wm_kformats_form(const struct wm_kformats *k, uint32_t id);
+
+/*
+ * Returns the program of a print form, which is compiled when it is first asked for, as most events
+ * of a kernel do not occur; NULL when out of memory. Call only after sealing.
+ */
+const struct wm_kprint *wm_kformats_compile(const struct wm_kformats *k,
+					    const struct wm_kform *form);
+
+static inline const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k,
+							const struct wm_kform *form)
+{
+	const struct wm_kprint *print = __atomic_load_n(&form->print, __ATOMIC_ACQUIRE);
+
+	return print ? print : wm_kformats_compile(k, form);
+}
 
 /* Returns the highest event id plus 1. */
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k);

@@ -44,9 +44,11 @@ static void test_events(void **state)
 	assert_int_equal(wm_kformats_add(k, "x", "name: a\nID: 65536\n", 18, NULL, &d), -EBADMSG);
 	assert_int_equal(wm_kformats_seal(k), 0);
 	assert_ptr_equal(wm_kformats_event(k, 314), f);
-	assert_non_null(wm_kformats_print(k, 314));
+	assert_non_null(wm_kformats_print(k, wm_kformats_form(k, 314)));
+	assert_ptr_equal(wm_kformats_print(k, wm_kformats_form(k, 314)),
+			 wm_kformats_print(k, wm_kformats_form(k, 314)));
 	assert_null(wm_kformats_event(k, 22));
-	assert_null(wm_kformats_print(k, 22));
+	assert_null(wm_kformats_form(k, 22));
 	assert_null(wm_kformats_event(k, 65535));
 	assert_null(wm_kformats_event(k, UINT32_MAX));
 	assert_int_equal(wm_kformats_nr_ids(k), 315);

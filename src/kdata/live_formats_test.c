@@ -29,13 +29,14 @@ struct tally {
 static void check_event(struct wm_kformats *k, const struct wm_kformat *f, struct tally *ret)
 {
 	static unsigned char record[RECORD_BYTES], out[1 << 20];
-	const struct wm_kprint *print = wm_kformats_print(k, f->id);
+	const struct wm_kprint *print = wm_kformats_print(k, wm_kformats_form(k, f->id));
 	uint32_t bytes = f->fixed_bytes < RECORD_BYTES ? f->fixed_bytes : RECORD_BYTES;
 	struct wm_kplan *plan = NULL;
 	struct wm_text text;
 	struct wm_diag d = {.sentence = ""};
 
 	assert_non_null(print);
+	(void)kit_print_check_hex(wm_kformats_machine(k), f, print);
 	ret->nr_events++;
 	ret->nr_fields += kit_print_is_fields(print);
 	wm_text_init(&text);

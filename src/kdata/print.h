@@ -35,7 +35,15 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 		      const struct wm_kformat *format, const struct wm_kprint **ret,
 		      struct wm_diag *diag);
 
-/* Returns whether the print form shows this field, or elements of it, in hexadecimal. */
+/*
+ * Sets ret_hex[i] for each field of the format: whether the print form shows it, or elements of it,
+ * in hexadecimal. The form is not compiled, which takes much longer. Uses memory of the arena.
+ * Returns 0 or -ENOMEM.
+ */
+int wm_kprint_hex(struct wm_arena *arena, const struct wm_kmachine *m,
+		  const struct wm_kformat *format, bool *ret_hex);
+
+/* The same for a field of a compiled form. */
 bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f);
 
 /* Appends the text of a record. `known` (optional) translates addresses to symbols and strings. */

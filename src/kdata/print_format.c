@@ -288,26 +288,3 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 	*ret = out;
 	return 0;
 }
-
-static bool print_format_is_hex(const struct wm_kconv *c)
-{
-	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
-}
-
-/* Returns the field whose value a node prints, possibly cast, or whose element it prints. */
-static const struct wm_kfield *shown_field(const struct wm_knode *n)
-{
-	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||
-		     n->kind == WM_KNODE_ELEMENT))
-		n = n->a;
-	return n && (n->kind == WM_KNODE_FIELD || n->kind == WM_KNODE_BYTES) ? n->field : NULL;
-}
-
-bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f)
-{
-	for (uint32_t i = 0; i < p->nr_convs; i++) {
-		if (print_format_is_hex(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
-			return true;
-	}
-	return false;
-}

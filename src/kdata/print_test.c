@@ -79,15 +79,16 @@ static struct wm_kformats *known_kernel(void)
 
 /*
  * Formats a record with a form; the text begins with "FIELDS: " when the form could not be
- * compiled.
+ * compiled. Returns the number of fields that it shows in hexadecimal.
  */
-static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text *out)
+static unsigned run(const char *form, const void *bytes, uint32_t nr, struct wm_text *out)
 {
 	struct wm_kformats *k = known_kernel();
 	const struct wm_kformat *f;
 	const struct wm_kprint *p;
 	struct wm_arena arena;
 	char *text = NULL;
+	unsigned nr_hex;
 
 	wm_arena_init(&arena, 1 << 24);
 	assert_true(asprintf(&text, "%.*sprint fmt: %s",
@@ -95,6 +96,7 @@ static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text
 	assert_int_equal(
 	    wm_kformat_parse(&arena, wm_kformats_machine(k), "s", text, strlen(text), &f, NULL), 0);
 	assert_int_equal(wm_kprint_compile(&arena, wm_kformats_machine(k), f, &p, NULL), 0);
+	nr_hex = kit_print_check_hex(wm_kformats_machine(k), f, p);
 	wm_text_init(out);
 	if (kit_print_is_fields(p))
 		wm_text_str(out, "FIELDS: ");
@@ -103,6 +105,7 @@ static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text
 	free(text);
 	wm_arena_done(&arena);
 	wm_kformats_destroy(k);
+	return nr_hex;
 }
 
 static void expect(const char *form, const char *want)
@@ -351,10 +354,12 @@ static void test_bprint(void **state)
 	assert_int_equal(wm_kformats_add_symbols(k, symbols, sizeof(symbols) - 1), 0);
 	assert_int_equal(wm_kformats_seal(k), 0);
 	wm_text_init(&out);
-	wm_kprint_run(wm_kformats_print(k, 6), k, (unsigned char *)&r, sizeof(r), &out);
+	wm_kprint_run(wm_kformats_print(k, wm_kformats_form(k, 6)), k, (unsigned char *)&r,
+		      sizeof(r), &out);
 	assert_string_equal(out.data, "here: n=-4 s=abc | l=-1 c=z h=beef here %");
 	wm_text_cut(&out, 0);
-	wm_kprint_run(wm_kformats_print(k, 6), k, (unsigned char *)&r, 30, &out);
+	wm_kprint_run(wm_kformats_print(k, wm_kformats_form(k, 6)), k, (unsigned char *)&r, 30,
+		      &out);
 	assert_string_equal(out.data, "here: n=-4 s=ab  | l=0 c= h=0 0x0 %");
 	wm_text_done(&out);
 	wm_kformats_destroy(k);
@@ -390,6 +395,30 @@ static void test_switch(void **state)
 	wm_kformats_destroy(k);
 }
 
+static void test_fields_in_hex(void **state)
+{
+	static const struct {
+		const char *form;
+		unsigned nr_hex;
+	} table[] = {
+	    {"\"%x\", REC->e", 1},
+	    {"\"%d\", REC->e", 0},
+	    {"\"%% %d %#llX\" \" %%x\", REC->a, ((unsigned long long)(REC->e))", 1},
+	    {"\"%s %x\", __print_symbolic(REC->a, { 1, \"),(\" }, { ',', \"\\\"\" }), REC->e", 1},
+	    {"\"%*x %.*x %08x\", REC->a, REC->b, REC->a, REC->c, REC->mac[REC->a]", 3},
+	    {"\"%x %x\", REC->e & 255, REC->a ? REC->b : REC->c", 0},
+	    {"\"%x\", REC->mac[SOME_MACRO]", 0},
+	    {"\"%p\"", 0},
+	};
+	struct wm_text out;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		assert_int_equal(run(table[i].form, &record, sizeof(record), &out),
+				 table[i].nr_hex);
+		wm_text_done(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +427,7 @@ int main(void)
 	    cmocka_unit_test(test_bprint),        cmocka_unit_test(test_forms_we_cannot_run),
 	    cmocka_unit_test(test_switch),        cmocka_unit_test(test_short_records),
 	    cmocka_unit_test(test_hostile_forms), cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_fields_in_hex),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

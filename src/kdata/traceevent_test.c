@@ -129,7 +129,8 @@ static bool can_print(const struct world *w, const struct tep_event *theirs, uin
 {
 	return !(theirs->flags & TEP_EVENT_FL_FAILED) &&
 	       !strstr(wm_kformats_event(w->formats, id)->print, "__print_hex") &&
-	       !kit_print_is_fields(wm_kformats_print(w->formats, id));
+	       !kit_print_is_fields(
+		   wm_kformats_print(w->formats, wm_kformats_form(w->formats, id)));
 }
 
 static void add_kinds(struct world *w)
@@ -361,7 +362,8 @@ static void compare_texts(struct world *w, struct kind *k, unsigned char *data, 
 	struct wm_text ours;
 
 	wm_text_init(&ours);
-	wm_kprint_run(wm_kformats_print(w->formats, k->format->id), w->formats, data, bytes, &ours);
+	wm_kprint_run(wm_kformats_print(w->formats, wm_kformats_form(w->formats, k->format->id)),
+		      w->formats, data, bytes, &ours);
 	wm_text_char(&ours, '\0');
 	trace_seq_init(&theirs);
 	tep_print_event(w->tep, &theirs, &record, "%s", TEP_PRINT_INFO);

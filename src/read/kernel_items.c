@@ -14,8 +14,7 @@ static const struct wm_type words = {.kind = WM_TYPE_LIST, .element = {NULL, &wo
 
 /* --- types ------------------------------------------------------------------ */
 
-static void number_type(const struct wm_kprint *print, const struct wm_kfield *f,
-			struct wm_type *ret)
+static void number_type(bool hex, const struct wm_kfield *f, struct wm_type *ret)
 {
 	bool is_bool = f->flags & WM_KFIELD_BOOL && f->element_bytes == 1;
 	bool is_pointer = f->flags & WM_KFIELD_POINTER;
@@ -25,9 +24,9 @@ static void number_type(const struct wm_kprint *print, const struct wm_kfield *f
 		    : f->flags & WM_KFIELD_SIGNED && !is_pointer ? WM_TYPE_SIGNED
 								 : WM_TYPE_UNSIGNED,
 	    .bits = (uint8_t)(8 * f->element_bytes),
-	    .look = is_pointer                      ? WM_LOOK_POINTER
-		    : wm_kprint_shows_hex(print, f) ? WM_LOOK_HEX
-						    : WM_LOOK_DECIMAL,
+	    .look = is_pointer ? WM_LOOK_POINTER
+		    : hex      ? WM_LOOK_HEX
+			       : WM_LOOK_DECIMAL,
 	};
 }
 
@@ -36,8 +35,8 @@ static bool is_list(const struct wm_kfield *f)
 	return f->flags & WM_KFIELD_ARRAY;
 }
 
-static int kernel_items_make_type(struct wm_arena *arena, const struct wm_kprint *print,
-				  const struct wm_kfield *f, const struct wm_type **ret)
+static int kernel_items_make_type(struct wm_arena *arena, bool hex, const struct wm_kfield *f,
+				  const struct wm_type **ret)
 {
 	struct wm_type *number, *list;
 
@@ -50,7 +49,7 @@ static int kernel_items_make_type(struct wm_arena *arena, const struct wm_kprint
 	number = wm_arena_get(arena, sizeof(*number));
 	if (!number)
 		return -ENOMEM;
-	number_type(print, f, number);
+	number_type(hex, f, number);
 	*ret = number;
 	if (!is_list(f))
 		return 0;
@@ -64,8 +63,8 @@ static int kernel_items_make_type(struct wm_arena *arena, const struct wm_kprint
 	return 0;
 }
 
-int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
-		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret)
+int wm_kitems_part(struct wm_arena *arena, const bool *hex, const struct wm_kfield *fields,
+		   uint32_t nr, const struct wm_type **ret)
 {
 	struct wm_type *t = wm_arena_get(arena, sizeof(*t));
 	struct wm_member *members = wm_arena_array(arena, nr ? nr : 1, sizeof(*members));
@@ -73,7 +72,7 @@ int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
 	if (!t || !members)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
-		int err = kernel_items_make_type(arena, print, &fields[i], &members[i].type);
+		int err = kernel_items_make_type(arena, hex[i], &fields[i], &members[i].type);
 
 		members[i].name = fields[i].name;
 		if (err)

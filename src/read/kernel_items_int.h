@@ -11,11 +11,11 @@
 #include "trace/reader.h"
 
 /*
- * Creates the structure type for these fields. Fields that `print` shows in hexadecimal are
- * hexadecimal here, too. 0 or -ENOMEM.
+ * Creates the structure type for these fields; field i is hexadecimal if hex[i] is set, see
+ * wm_kprint_hex(). 0 or -ENOMEM.
  */
-int wm_kitems_part(struct wm_arena *arena, const struct wm_kprint *print,
-		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret);
+int wm_kitems_part(struct wm_arena *arena, const bool *hex, const struct wm_kfield *fields,
+		   uint32_t nr, const struct wm_type **ret);
 
 /* Adds the items of a record's fields, as many as `part` has members; false: out of memory. */
 bool wm_kitems_add(const struct wm_kmachine *k, const struct wm_type *part,

@@ -120,7 +120,7 @@ struct wm_pd_attr {
 	const char *unit;                /* unit of the counts; NULL: not in the file */
 	double scale;                    /* scale of the counts; 0: not in the file */
 	const struct wm_kformat *format; /* format of a tracepoint; NULL: unknown */
-	const struct wm_kprint *print;
+	const struct wm_kform *form;
 	struct wm_pd_flat flat;
 	/* The parts of a sample that become items, as indices into the table in items.c. */
 	uint8_t nr_parts, parts[WM_PD_PARTS_MAX];

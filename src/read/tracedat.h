@@ -92,7 +92,7 @@ struct wm_td_buffer {
 /* The `own` data of an event type. */
 struct wm_td_event {
 	const struct wm_kformat *format;
-	const struct wm_kprint *print;
+	const struct wm_kform *form;
 	const struct wm_kfield *pid; /* the field with the thread's id; NULL: records have none */
 	uint32_t nr_items;           /* number of items of an event whose arrays are all empty */
 };

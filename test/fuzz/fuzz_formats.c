@@ -31,7 +31,7 @@ static void transcode(const struct wm_kformat *f, const struct wm_kmachine *m,
 static void run(struct wm_kformats *k, const struct wm_kformat *f, const struct wm_kmachine *m,
 		const uint8_t *rest, size_t bytes)
 {
-	const struct wm_kprint *print = wm_kformats_print(k, f->id);
+	const struct wm_kprint *print = wm_kformats_print(k, wm_kformats_form(k, f->id));
 	uint8_t *record = fuzz_copy(rest, bytes);
 	struct wm_text text;
 

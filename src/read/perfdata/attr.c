@@ -207,17 +207,22 @@ void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name)
 static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_type *type)
 {
 	const struct wm_kformat *f = NULL;
+	bool hex[WM_KFORMAT_FIELDS_MAX];
 
 	if (pd->formats && a->attr.type == WM_PERF_TYPE_TRACEPOINT && a->attr.config <= UINT16_MAX)
 		f = wm_kformats_event(pd->formats, (uint32_t)a->attr.config);
 	if (!f || !(a->attr.sample_type & WM_PERF_SAMPLE_RAW))
 		return 0;
 	a->format = f;
-	a->print = wm_kformats_print(pd->formats, (uint32_t)a->attr.config);
+	a->form = wm_kformats_form(pd->formats, (uint32_t)a->attr.config);
 	type->print = f->print;
-	type->prints = a->print;
-	return wm_kitems_part(&pd->trace->arena, a->print, f->fields + f->nr_common,
-			      f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
+	type->prints = true;
+	return wm_kprint_hex(&pd->trace->arena, &pd->machine, f, hex) ||
+		       wm_kitems_part(&pd->trace->arena, hex + f->nr_common,
+				      f->fields + f->nr_common, f->nr_fields - f->nr_common,
+				      &type->parts[WM_PART_FIELDS])
+		   ? -ENOMEM
+		   : 0;
 }
 
 static int finish_attr(struct wm_pd *pd, uint32_t i)

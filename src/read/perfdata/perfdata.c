@@ -333,10 +333,14 @@ static bool perfdata_print(const struct wm_trace *t, const struct wm_event *e,
 {
 	const struct wm_pd *pd = t->own;
 	const struct wm_pd_attr *a = e->type->meta ? NULL : e->type->own;
+	const struct wm_kprint *print;
 
 	if (!a || !a->format || !e->raw)
 		return false;
-	wm_kprint_run_named(a->print, pd->formats, names, e->raw, e->raw_bytes, out);
+	print = wm_kformats_print(pd->formats, a->form);
+	if (!print)
+		return false;
+	wm_kprint_run_named(print, pd->formats, names, e->raw, e->raw_bytes, out);
 	return true;
 }
 

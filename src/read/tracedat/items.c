@@ -15,12 +15,13 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 	size_t room = strlen(f->system) + strlen(f->name) + 2;
 	char *name = wm_arena_get(a, room);
 	uint32_t first = f->nr_common ? 1 : 0;
+	bool hex[WM_KFORMAT_FIELDS_MAX];
 	int err;
 
 	if (!type || !e || !name)
 		return -ENOMEM;
 	(void)snprintf(name, room, "%s:%s", f->system, f->name);
-	*e = (struct wm_td_event){f, wm_kformats_print(td->formats, id),
+	*e = (struct wm_td_event){f, wm_kformats_form(td->formats, id),
 				  wm_kformat_field(f, "common_pid"), f->nr_fields};
 	*type = (struct wm_event_type){.name = name,
 				       .level = -1,
@@ -30,10 +31,12 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 				       .prints = f->print != NULL,
 				       .own = e};
 	/* Skip the first common field: the id is known from the type. */
-	err = wm_kitems_part(a, e->print, f->fields + first, f->nr_common - first,
-			     &type->parts[WM_PART_STREAM_CONTEXT]);
+	err = wm_kprint_hex(a, &td->machine, f, hex);
 	if (!err)
-		err = wm_kitems_part(a, e->print, f->fields + f->nr_common,
+		err = wm_kitems_part(a, hex + first, f->fields + first, f->nr_common - first,
+				     &type->parts[WM_PART_STREAM_CONTEXT]);
+	if (!err)
+		err = wm_kitems_part(a, hex + f->nr_common, f->fields + f->nr_common,
 				     f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
 	if (err)
 		return err;

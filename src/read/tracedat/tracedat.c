@@ -171,11 +171,12 @@ static bool tracedat_print(const struct wm_trace *t, const struct wm_event *e,
 {
 	const struct wm_td *td = t->own;
 	const struct wm_td_event *own = e->type->own;
+	const struct wm_kprint *print = wm_kformats_print(td->formats, own->form);
 	size_t start = out->bytes, end;
 
-	if (!e->raw)
+	if (!e->raw || !print)
 		return false;
-	wm_kprint_run_named(own->print, td->formats, names, e->raw, e->raw_bytes, out);
+	wm_kprint_run_named(print, td->formats, names, e->raw, e->raw_bytes, out);
 	for (end = out->bytes; end > start && out->data[end - 1] == '\n';)
 		end--;
 	if (end < out->bytes && !out->failed)
