@@ -11,6 +11,9 @@ void wm_kmachine_init(struct wm_kmachine *m, unsigned long_bytes, bool big_endia
 	*m = (struct wm_kmachine){(uint8_t)long_bytes, big_endian, wm_order_swap(big_endian)};
 }
 
+/* What a field's line says after its declaration. */
+enum { OFFSET, SIZE, SIGNED, NR_ATTRIBUTES };
+
 struct slice {
 	const char *at, *end;
 };
@@ -21,7 +24,7 @@ struct parser {
 	const char *text;
 	struct wm_diag *diag;
 	struct wm_kformat *format;
-	struct wm_kfield *fields;
+	struct wm_kfield *fields; /* room for WM_KFORMAT_FIELDS_MAX, outside of the arena */
 	bool has_id;
 };
 
@@ -151,9 +154,9 @@ static uint16_t event_format_flags_of(struct slice type, bool is_array)
 		flags |= WM_KFIELD_REL_LOC | WM_KFIELD_ARRAY;
 	else if (is_array)
 		flags |= WM_KFIELD_ARRAY;
-	if (contains(type, "cpumask") || contains(type, "bitmask"))
+	if (contains(type, "mask") && (contains(type, "cpumask") || contains(type, "bitmask")))
 		flags |= WM_KFIELD_BITMASK;
-	if (contains(type, "*"))
+	if (memchr(type.at, '*', (size_t)(type.end - type.at)))
 		flags |= WM_KFIELD_POINTER;
 	if (starts(type, "bool") || starts(type, "_Bool"))
 		flags |= WM_KFIELD_BOOL;
@@ -191,24 +194,35 @@ static int event_format_shape(const struct parser *p, struct wm_kfield *f, struc
 	return 0;
 }
 
-/* Finds the value of "KEY:VALUE;" in the rest of a field's line. */
-static uint32_t attribute(struct slice line, const char *key)
+/* Reads the rest of a field's line, "offset:8; size:4; signed:1;", into `ret`; others are ignored.
+ */
+static void event_format_attributes(struct slice rest, uint32_t ret[NR_ATTRIBUTES])
 {
-	const char *at = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key)), *end;
+	static const char *const keys[NR_ATTRIBUTES] = {"offset:", "size:", "signed:"};
 
-	if (!at)
-		return UINT32_MAX;
-	at += strlen(key);
-	end = memchr(at, ';', (size_t)(line.end - at));
-	return event_format_number((struct slice){at, end ? end : line.end});
+	for (int i = 0; i < NR_ATTRIBUTES; i++)
+		ret[i] = UINT32_MAX;
+	while (rest.at < rest.end) {
+		const char *end = memchr(rest.at, ';', (size_t)(rest.end - rest.at));
+		struct slice s = event_format_trim((struct slice){rest.at, end ? end : rest.end});
+
+		for (int i = 0; i < NR_ATTRIBUTES; i++)
+			if (ret[i] == UINT32_MAX && starts(s, keys[i])) {
+				s.at += strlen(keys[i]);
+				ret[i] = event_format_number(s);
+				break;
+			}
+		rest.at = end ? end + 1 : rest.end;
+	}
 }
 
 static int event_format_add_field(struct parser *p, struct slice line)
 {
 	struct wm_kformat *f = p->format;
 	const char *semicolon = memchr(line.at, ';', (size_t)(line.end - line.at));
-	struct slice type = {0}, name = {0}, length = {0}, rest;
+	struct slice type = {0}, name = {0}, length = {0};
 	struct wm_kfield k = {0};
+	uint32_t values[NR_ATTRIBUTES];
 	int err;
 
 	if (!semicolon)
@@ -218,22 +232,21 @@ static int event_format_add_field(struct parser *p, struct slice line)
 	err = event_format_declared(p, (struct slice){line.at, semicolon}, &type, &name, &length);
 	if (err)
 		return err;
-	rest = (struct slice){semicolon, line.end};
-	k.offset = attribute(rest, "offset:");
-	k.bytes = attribute(rest, "size:");
+	event_format_attributes((struct slice){semicolon + 1, line.end}, values);
+	k.offset = values[OFFSET];
+	k.bytes = values[SIZE];
 	if (k.offset > WM_KFORMAT_RECORD_MAX || k.bytes > WM_KFORMAT_RECORD_MAX)
 		return event_format_refuse(p, line.at, "a field without a usable offset and size");
 	k.flags = event_format_flags_of(type, length.at != length.end ||
 						  line.at[semicolon - line.at - 1] == ']');
-	if (attribute(rest, "signed:") == 1)
+	if (values[SIGNED] == 1)
 		k.flags |= WM_KFIELD_SIGNED;
 	err = event_format_shape(p, &k, type, length, line.at);
 	if (err)
 		return err;
 	k.name = event_format_keep(p, name);
 	k.type = event_format_keep(p, type);
-	p->fields = wm_arena_grow(p->arena, p->fields, f->nr_fields, sizeof(k));
-	if (!p->fields || !k.name || !k.type)
+	if (!k.name || !k.type)
 		return -ENOMEM;
 	p->fields[f->nr_fields] = k;
 	if (f->nr_common == f->nr_fields && starts(name, "common_"))
@@ -300,34 +313,47 @@ static void event_format_set_tail(struct wm_kformat *format, struct wm_kfield *f
 	format->fixed_bytes = f->offset;
 }
 
+/* Parses the text into p->format and p->fields. */
+static int event_format_parse(struct parser *p, const char *system, size_t bytes)
+{
+	int err;
+
+	if (bytes > WM_KFORMAT_TEXT_MAX)
+		return event_format_refuse(p, p->text, "more than 1 MiB of text");
+	if (memchr(p->text, 0, bytes))
+		return event_format_refuse(p, memchr(p->text, 0, bytes), "a NUL in the text");
+	p->format = wm_arena_get(p->arena, sizeof(*p->format));
+	if (!p->format)
+		return -ENOMEM;
+	p->format->print = "";
+	p->format->system = wm_arena_copy(p->arena, system, strlen(system));
+	err = event_format_take_lines(p, (struct slice){p->text, p->text + bytes});
+	if (err)
+		return err;
+	if (!p->format->system)
+		return -ENOMEM;
+	if (!p->format->name || !p->format->name[0])
+		return event_format_refuse(p, p->text, "no name");
+	return p->has_id ? 0 : event_format_refuse(p, p->text, "no ID");
+}
+
 int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const char *system,
 		     const char *text, size_t bytes, const struct wm_kformat **ret,
 		     struct wm_diag *diag)
 {
-	struct parser p = {.arena = arena, .machine = m, .text = text, .diag = diag};
-	int err;
+	struct wm_kfield room[WM_KFORMAT_FIELDS_MAX], *fields;
+	struct parser p = {
+	    .arena = arena, .machine = m, .text = text, .diag = diag, .fields = room};
+	int err = event_format_parse(&p, system, bytes);
 
-	if (bytes > WM_KFORMAT_TEXT_MAX)
-		return event_format_refuse(&p, text, "more than 1 MiB of text");
-	if (memchr(text, 0, bytes))
-		return event_format_refuse(&p, memchr(text, 0, bytes), "a NUL in the text");
-	p.format = wm_arena_get(arena, sizeof(*p.format));
-	if (!p.format)
-		return -ENOMEM;
-	p.format->print = "";
-	p.format->system = wm_arena_copy(arena, system, strlen(system));
-	err = event_format_take_lines(&p, (struct slice){text, text + bytes});
 	if (err)
 		return err;
-	if (!p.format->system)
+	fields = wm_arena_copy(arena, room, p.format->nr_fields * sizeof(*fields));
+	if (!fields)
 		return -ENOMEM;
-	if (!p.format->name || !p.format->name[0])
-		return event_format_refuse(&p, text, "no name");
-	if (!p.has_id)
-		return event_format_refuse(&p, text, "no ID");
-	p.format->fields = p.fields;
+	p.format->fields = fields;
 	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields)
-		event_format_set_tail(p.format, &p.fields[p.format->nr_fields - 1]);
+		event_format_set_tail(p.format, &fields[p.format->nr_fields - 1]);
 	*ret = p.format;
 	return 0;
 }

@@ -62,6 +62,7 @@ struct wm_shapes {
 	const struct wm_style *style;
 	struct wm_shape **all; /* in the arena */
 	struct wm_table table; /* index of `all`, by type */
+	struct wm_text name;   /* of the member that is being prepared */
 };
 
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style);

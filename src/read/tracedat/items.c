@@ -7,14 +7,53 @@
 #include "read/kernel_items_int.h"
 #include "read/tracedat/tracedat_int.h"
 
-static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
+/* The common fields of an event, none of them hexadecimal, and their type. */
+struct common {
+	const struct wm_kfield *fields;
+	uint32_t nr;
+	const struct wm_type *type; /* NULL: none yet */
+};
+
+static bool items_is_same(const struct wm_kfield *a, const struct wm_kfield *b, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (a[i].bytes != b[i].bytes || a[i].length != b[i].length ||
+		    a[i].element_bytes != b[i].element_bytes || a[i].flags != b[i].flags ||
+		    strcmp(a[i].name, b[i].name))
+			return false;
+	return true;
+}
+
+/*
+ * Makes the type of the common fields. Nearly all events have the same ones, so it is the previous
+ * event's if nothing differs. Skips the first field: the id is known from the type.
+ */
+static int make_common(struct wm_td *td, const struct wm_kformat *f, const bool *hex,
+		       struct common *last, const struct wm_type **ret)
+{
+	uint32_t first = f->nr_common ? 1 : 0, nr = f->nr_common - first;
+	const struct wm_kfield *fields = f->fields + first;
+	bool any_hex = memchr(hex + first, true, nr);
+	int err;
+
+	if (last->type && !any_hex && last->nr == nr && items_is_same(last->fields, fields, nr)) {
+		*ret = last->type;
+		return 0;
+	}
+	err = wm_kitems_part(&td->trace->arena, hex + first, fields, nr, ret);
+	if (!err && !any_hex)
+		*last = (struct common){fields, nr, *ret};
+	return err;
+}
+
+static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f,
+		      struct common *last)
 {
 	struct wm_arena *a = &td->trace->arena;
 	struct wm_event_type *type = wm_arena_get(a, sizeof(*type));
 	struct wm_td_event *e = wm_arena_get(a, sizeof(*e));
 	size_t room = strlen(f->system) + strlen(f->name) + 2;
 	char *name = wm_arena_get(a, room);
-	uint32_t first = f->nr_common ? 1 : 0;
 	bool hex[WM_KFORMAT_FIELDS_MAX];
 	int err;
 
@@ -30,11 +69,9 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 				       .print = f->print,
 				       .prints = f->print != NULL,
 				       .own = e};
-	/* Skip the first common field: the id is known from the type. */
 	err = wm_kprint_hex(a, &td->machine, f, hex);
 	if (!err)
-		err = wm_kitems_part(a, hex + first, f->fields + first, f->nr_common - first,
-				     &type->parts[WM_PART_STREAM_CONTEXT]);
+		err = make_common(td, f, hex, last, &type->parts[WM_PART_STREAM_CONTEXT]);
 	if (!err)
 		err = wm_kitems_part(a, hex + f->nr_common, f->fields + f->nr_common,
 				     f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
@@ -46,6 +83,7 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 
 int wm_td_make_types(struct wm_td *td)
 {
+	struct common last = {.type = NULL};
 	int err = 0;
 
 	td->nr_types = wm_kformats_nr_ids(td->formats);
@@ -57,7 +95,7 @@ int wm_td_make_types(struct wm_td *td)
 		const struct wm_kformat *f = wm_kformats_event(td->formats, id);
 
 		if (f)
-			err = make_event(td, id, f);
+			err = make_event(td, id, f, &last);
 	}
 	return err;
 }

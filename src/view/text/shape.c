@@ -124,11 +124,13 @@ void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm
 {
 	*s = (struct wm_shapes){.arena = arena, .style = style};
 	wm_table_init(&s->table);
+	wm_text_init(&s->name);
 }
 
 void wm_shapes_done(struct wm_shapes *s)
 {
 	wm_table_done(&s->table);
+	wm_text_done(&s->name);
 	*s = (struct wm_shapes){0};
 }
 
@@ -158,24 +160,24 @@ static const struct wm_shape *shape_add(struct wm_shapes *s, struct wm_shape *sh
 
 static bool make_piece(struct wm_shapes *s, const struct wm_member *m, struct wm_piece *piece)
 {
-	struct wm_text t;
+	struct wm_text *t = &s->name;
 	char *copy;
 
-	wm_text_init(&t);
+	wm_text_cut(t, 0);
 	if (m->name) {
-		wm_text_str(&t, s->style->next);
-		s->style->name(&t, m->name);
-		wm_text_str(&t, s->style->after);
+		wm_text_str(t, s->style->next);
+		s->style->name(t, m->name);
+		wm_text_str(t, s->style->after);
 	}
-	copy = wm_arena_get(s->arena, t.bytes + WM_PIECE_PADDING + 1);
-	if (copy && t.bytes)
-		memcpy(copy, t.data, t.bytes);
+	copy = t->failed ? NULL : wm_arena_get(s->arena, t->bytes + WM_PIECE_PADDING + 1);
+	if (!copy)
+		return false;
+	if (t->bytes)
+		memcpy(copy, t->data, t->bytes);
 	piece->text = copy;
-	piece->bytes = (uint32_t)t.bytes;
-	piece->shape = wm_shape_of(s, m->type);
-	copy = t.failed ? NULL : copy;
-	wm_text_done(&t);
-	return copy && piece->shape;
+	piece->bytes = (uint32_t)t->bytes;
+	piece->shape = wm_shape_of(s, m->type); /* changes the text */
+	return piece->shape;
 }
 
 /* Removes the separator before the name of a choice's option. */
