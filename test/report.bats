@@ -447,6 +447,37 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	grep -Eq ';main;(pages;)?touch [0-9]*$' folded # a leaf function has no frame, and hides its caller
 	"$waymark" record -q --preload none -e page-faults -c 1 -g dwarf -o dwarf.t -- ./without >/dev/null 2>&1
 	[[ "$("$waymark" report dwarf.t)" != *"no callers"* ]]
+	# Of two events, only the one without copies of the stack has broken chains.
+	"$waymark" record -q --preload none -e page-faults -c 1 -g fp -e minor-faults -c 1 -g dwarf,1024 -o two.t -- ./without >/dev/null 2>&1
+	run --separate-stderr "$waymark" report two.t # copies of the stack may be lost, then with status 5
+	[[ $output == *"# broken: "*" call chains of programs at sw:page-faults have no callers: "* ]]
+	[ "$(grep -c '^# broken:' <<<"$output")" = 1 ]
+}
+
+@test "call chains that the processor recorded are not said to lack frame pointers" {
+	printf 'int main(void) { static volatile char p[4096 * 300]; for (int i = 0; i < 300; i++) p[4096 * i] = 1; return 0; }\n' >t.c
+	gcc -O2 -fno-omit-frame-pointer t.c -o t
+	perf_record -N -q -g -e page-faults:u -c 1 -o frames.data ./t 2>err || skip "$(head -1 err)"
+	# Callers that are in no mapping, as in a program without frame pointers.
+	cat >cut.py <<-'END'
+	import struct, sys
+	data = bytearray(open("frames.data", "rb").read())
+	attr, at, size = (struct.unpack_from("<Q", data, i)[0] for i in (24, 40, 48))
+	end = at + size
+	while at < end:
+	    kind, _, size = struct.unpack_from("<IHH", data, at)
+	    if kind == 9:
+	        count = struct.unpack_from("<Q", data, at + 32)[0]
+	        for i in range(2, count):
+	            struct.pack_into("<Q", data, at + 40 + 8 * i, 0x10 + i)
+	    at += size
+	open(sys.argv[1], "wb").write(data)
+	END
+	python3 cut.py broken.data
+	run -0 --separate-stderr "$waymark" report broken.data
+	[[ $output == *"# broken: "*" call chains of programs have no callers: "* ]]
+	"$BATS_TEST_DIRNAME/data/lbr.py" broken.data lbr.data
+	[[ "$("$waymark" report lbr.data)" != *"no callers"* ]]
 }
 
 @test "events without an address have no symbol beside samples" {

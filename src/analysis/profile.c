@@ -166,7 +166,7 @@ bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint
 uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s)
 {
 	uint64_t chain[WM_CHAIN_MAX];
-	uint32_t nr;
+	uint32_t nr, id;
 	int32_t pid = s->event->pid;
 
 	if (!p->of_frame && !p->chains)
@@ -176,7 +176,10 @@ uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s)
 		return WM_STACK_NONE;
 	if (pid < 0 && s->task)
 		pid = s->task->pid;
-	return wm_stacks_chain(p->stacks, pid, s->event->mode, chain, nr);
+	id = wm_stacks_chain(p->stacks, pid, s->event->mode, chain, nr);
+	if (p->chains && id != UINT32_MAX)
+		wm_samples_count_chain(&p->samples, s, wm_stacks_user(p->stacks, id));
+	return id;
 }
 
 static bool profile_is_hidden(const struct wm_profile *p, const struct wm_sight *s)

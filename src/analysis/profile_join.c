@@ -86,6 +86,6 @@ int wm_profile_join(struct wm_profile *p, const struct wm_profile *later, const 
 	err = join_buckets(p, &later->buckets, j, stacks);
 	free(stacks);
 	p->nr_unfit += later->nr_unfit;
-	p->samples.nr_cut += later->samples.nr_cut;
+	wm_samples_join(&p->samples, &later->samples);
 	return err ? err : join_hidden(p, &later->hidden, j);
 }

@@ -11,9 +11,7 @@
 #include "analysis/profile_int.h"
 #include "base/plural.h"
 
-#define BROKEN_MIN    10u /* fewer broken chains are not reported */
-#define BROKEN_PART   4u  /* nor fewer than one of so many */
-#define FIXED_COLUMNS 4u  /* children, self, events, weight; the keys follow these */
+#define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow these */
 
 /* Returns the weight that is used to sort entries and to compute shares. */
 static uint64_t main_weight(const struct wm_profile *p, const struct wm_entry *e)
@@ -226,29 +224,6 @@ static int64_t profile_result_add_table(struct wm_profile *p, uint32_t *list, ui
 	return err ? err : (int)end;
 }
 
-/*
- * Reports call chains that frame pointers could not provide. A few are normal: at function entry,
- * or in libraries without frame pointers. Stack copies do not need frame pointers.
- */
-static void note_broken(const struct wm_profile *p, struct wm_result *r)
-{
-	uint64_t all = 0, broken = 0;
-
-	for (uint32_t i = 0; i < p->buckets.nr; i++) {
-		struct wm_bucket b = wm_profile_bucket(p, i);
-		enum wm_stacks_user user = wm_stacks_user(p->stacks, b.stack);
-
-		all += user != WM_STACKS_NO_USER ? b.count : 0;
-		broken += user == WM_STACKS_BROKEN ? b.count : 0;
-	}
-	if (p->samples.any_stack || broken / p->unit < BROKEN_MIN || broken < all / BROKEN_PART)
-		return;
-	wm_result_note(r, WM_NOTE_PROBLEM, "broken",
-		       "%" PRIu64 " of %" PRIu64 " call chains of programs have no callers: the "
-		       "code has no frame pointers; record with -g dwarf",
-		       broken / p->unit, all / p->unit);
-}
-
 int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 {
 	int err = wm_profile_make_entries(p);
@@ -267,8 +242,6 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	wm_samples_notes(&p->samples, r);
 	if (p->waits)
 		wm_waits_note(p, r);
-	if (p->chains)
-		note_broken(p, r);
 	wm_stacks_notes(p->stacks, r);
 	return at < 0 ? (int)at : r->failed ? -ENOMEM : 0;
 }

@@ -9,7 +9,11 @@
 
 #include "analysis/profile_key_int.h"
 #include "analysis/result.h"
+#include "base/array.h"
 #include "base/plural.h"
+
+#define BROKEN_MIN  10u /* fewer broken chains are not reported */
+#define BROKEN_PART 4u  /* nor fewer than one of so many */
 
 #define USER_MARKER   ((uint64_t)-512) /* perf's marker: user addresses follow */
 #define KERNEL_MARKER ((uint64_t)-128) /* perf's marker: kernel addresses follow */
@@ -80,6 +84,7 @@ static void sample_bind_type(struct wm_samples *s, const struct wm_event_type *t
 		f->ip = (struct wm_field_ref){0};
 	if (f->period.type && f->period.type->kind > WM_TYPE_SIGNED)
 		f->period = (struct wm_field_ref){0};
+	f->by_frames = f->chain.type && !f->has_stack && !t->has_lbr_chains;
 	f->fixed_period = t->period ? t->period : 1;
 	s->any_ip |= f->ip.type != NULL;
 	s->any_chain |= (f->chain.type != NULL && !f->marker) || f->has_stack;
@@ -258,12 +263,96 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 	return nr;
 }
 
+void wm_samples_join(struct wm_samples *s, const struct wm_samples *later)
+{
+	const struct wm_pass_input *in = s->pass->in;
+
+	s->nr_cut += later->nr_cut;
+	for (uint32_t i = 0; i < in->nr_traces; i++)
+		for (uint32_t k = 0; k < in->traces[i]->nr_types; k++) {
+			s->fields[i][k].nr_user += later->fields[i][k].nr_user;
+			s->fields[i][k].nr_broken += later->fields[i][k].nr_broken;
+		}
+}
+
+/* ---- chains that frame pointers did not provide --------------------------------------------- */
+
+/* The chains of an event, which can have a type in each trace and stream class. */
+struct event_chains {
+	const struct wm_event_type *type; /* the first one */
+	uint64_t nr_user, nr_broken;
+};
+
+static bool sample_is_same(const struct wm_event_type *a, const struct wm_event_type *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->provider, b->provider);
+}
+
+/* Lists the events with chains by frame pointers. Returns their number; -ENOMEM. */
+static int list_chains(const struct wm_samples *s, struct event_chains **ret)
+{
+	const struct wm_pass_input *in = s->pass->in;
+	struct event_chains *list = NULL;
+	uint32_t nr = 0, room = 0, at;
+
+	for (uint32_t i = 0; i < in->nr_traces; i++)
+		for (uint32_t k = 0; k < in->traces[i]->nr_types; k++) {
+			const struct wm_sample_fields *f = &s->fields[i][k];
+			const struct wm_event_type *t = in->traces[i]->types[k];
+
+			for (at = 0; f->nr_user && at < nr && !sample_is_same(list[at].type, t);)
+				at++;
+			if (!f->nr_user)
+				continue;
+			if (at == nr && WM_ARRAY_GROW_ZEROED(list, room, (size_t)nr + 1)) {
+				free(list);
+				return -ENOMEM;
+			}
+			nr += at == nr;
+			list[at].type = t;
+			list[at].nr_user += f->nr_user;
+			list[at].nr_broken += f->nr_broken;
+		}
+	*ret = list;
+	return (int)nr;
+}
+
+/*
+ * Reports call chains that frame pointers could not provide. A few are normal: at function entry,
+ * or in libraries without frame pointers. Copies of the stack and chains that the processor
+ * recorded do not need frame pointers. The event is named if others have chains, too.
+ */
+static void note_broken(const struct wm_samples *s, struct wm_result *r)
+{
+	struct event_chains *list = NULL;
+	int nr = list_chains(s, &list);
+	bool named = nr > 1 || s->any_stack;
+
+	if (nr < 0)
+		r->failed = true;
+	for (int i = 0; i < nr; i++) {
+		const struct event_chains *c = &list[i];
+		bool split = named && c->type->provider[0] && !strchr(c->type->name, ':');
+
+		if (c->nr_broken < BROKEN_MIN || c->nr_broken < c->nr_user / BROKEN_PART)
+			continue;
+		wm_result_note(r, WM_NOTE_PROBLEM, "broken",
+			       "%" PRIu64 " of %" PRIu64 " call chains of programs%s%s%s%s have no "
+			       "callers: the code has no frame pointers; record with -g dwarf",
+			       c->nr_broken, c->nr_user, named ? " at " : "",
+			       split ? c->type->provider : "", split ? ":" : "",
+			       named ? c->type->name : "");
+	}
+	free(list);
+}
+
 void wm_samples_notes(const struct wm_samples *s, struct wm_result *r)
 {
 	if (s->nr_cut)
 		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
 			       "%" PRIu64 " call %s truncated: the limit is %u addresses",
 			       s->nr_cut, wm_plural(s->nr_cut, "chain", "chains"), WM_CHAIN_MAX);
+	note_broken(s, r);
 	for (int how = 0; s->unwind && how < WM_UNWOUND_NR; how++)
 		if (how != WM_UNWOUND_WHOLE && wm_unwind_count(s->unwind, how))
 			wm_result_note(

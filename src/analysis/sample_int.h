@@ -8,6 +8,7 @@
 #define WM_ANALYSIS_SAMPLE_INT_H
 
 #include "analysis/pass.h"
+#include "analysis/stacks.h"
 #include "symbol/unwind.h"
 
 #define WM_CHAIN_MAX 4096u /* maximum addresses per call chain */
@@ -18,6 +19,10 @@ struct wm_sample_fields {
 	struct wm_field_ref ip, chain, period;
 	uint64_t fixed_period; /* weight of each event without the field `period`; at least 1 */
 	uint64_t marker;       /* marker for an ftrace stack, which has none of its own; else 0 */
+	bool by_frames;        /* the chain was found by following frame pointers */
+	/* chains by frame pointers with a part of the program, and those of them without a caller
+	 */
+	uint64_t nr_user, nr_broken;
 	bool has_stack; /* has registers and a copy of the stack: callers are found by unwinding */
 };
 
@@ -58,6 +63,21 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
  */
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
 			  uint64_t *ret);
+
+/* Counts a chain of the event; `user` is what its program's part is. */
+static inline void wm_samples_count_chain(struct wm_samples *s, const struct wm_sight *sight,
+					  enum wm_stacks_user user)
+{
+	struct wm_sample_fields *f = &s->fields[sight->trace][sight->event->type->index];
+
+	if (!f->by_frames || user == WM_STACKS_NO_USER)
+		return;
+	f->nr_user++;
+	f->nr_broken += user == WM_STACKS_BROKEN;
+}
+
+/* Adds the counts of a later part of the same traces. */
+void wm_samples_join(struct wm_samples *s, const struct wm_samples *later);
 
 /* Adds notes about incomplete chains and the reasons. */
 void wm_samples_notes(const struct wm_samples *s, struct wm_result *r);

@@ -60,6 +60,7 @@ struct wm_event_type {
 	uint32_t nr_contexts; /* number of leading fields that are contexts */
 	bool meta;            /* describes the recording itself; shown only on request */
 	uint64_t period;      /* sampling period, when the samples do not carry it */
+	bool has_lbr_chains;  /* the processor recorded the program's part of call chains */
 	uint64_t user_regs;   /* registers in samples' regs_user: bits as in perf */
 	const void *own;      /* private to the format */
 };

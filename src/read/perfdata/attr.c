@@ -259,6 +259,7 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	type->level = -1;
 	type->id = i;
 	type->period = a->attr.period;
+	type->has_lbr_chains = a->shape.branch_sample_type & WM_PERF_BRANCH_CALL_STACK;
 	type->user_regs = a->attr.sample_type & WM_PERF_SAMPLE_REGS_USER ? a->attr.regs_user : 0;
 	type->own = a;
 	a->type = type;
