@@ -102,13 +102,21 @@ static const char *option_spelled(const struct wm_option *o, char *buf, size_t b
 	return buf;
 }
 
-static int wrong(struct wm_diag *diag, const struct wm_option *o, const char *argument,
-		 const char *wants)
+/* `hint` is "" or a sentence. */
+static int wrong_but(struct wm_diag *diag, const struct wm_option *o, const char *argument,
+		     const char *wants, const char *hint)
 {
 	char name[64];
 
-	return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs %s, not '%.80s'",
-			   option_spelled(o, name, sizeof(name)), wants, argument);
+	return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs %s, not '%.80s'%s%s",
+			   option_spelled(o, name, sizeof(name)), wants, argument,
+			   *hint ? "; " : "", hint);
+}
+
+static int wrong(struct wm_diag *diag, const struct wm_option *o, const char *argument,
+		 const char *wants)
+{
+	return wrong_but(diag, o, argument, wants, "");
 }
 
 /* ---- values ----------------------------------------------------------- */
@@ -148,19 +156,23 @@ static int set_choice(const struct wm_option *o, const char *argument, void *at,
 		      struct wm_diag *diag)
 {
 	int index = find_choice(o, argument);
-	char wants[160], word[64];
+	char wants[160], word[64], hint[WM_DIAG_SENTENCE / 2];
 	size_t used = (size_t)snprintf(wants, sizeof(wants), "one of ");
+	struct wm_nearest near;
 
 	if (index >= 0) {
 		*(int *)at = index;
 		return 0;
 	}
+	wm_nearest_init(&near, argument);
 	for (int i = 0; *wm_option_choice(o, i, word, sizeof(word)); i++) {
+		wm_nearest_offer(&near, word);
 		if (used < sizeof(wants))
 			used += (size_t)snprintf(wants + used, sizeof(wants) - used, "%s%s",
 						 i ? ", " : "", word);
 	}
-	return wrong(diag, o, argument, wants);
+	wm_nearest_sentence(&near, "", hint, sizeof(hint));
+	return wrong_but(diag, o, argument, wants, hint);
 }
 
 static int set_integer(const struct wm_option *o, const char *argument, void *at,

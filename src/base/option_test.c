@@ -264,7 +264,10 @@ static void test_errors_name_the_hint(void **state)
 	    {"-b 1Q", "option '--buffer-size' needs a size such as 64M, from 64K to 64G, not '1Q'"},
 	    {"-b 1K", "option '--buffer-size' needs a size such as 64M, from 64K to 64G, not '1K'"},
 	    {"--wait soon", "option '--wait' needs a duration such as 100ms or 2s, not 'soon'"},
-	    {"--mode dis", "option '--mode' needs one of discard, overwrite, block, not 'dis'"},
+	    {"--mode x", "option '--mode' needs one of discard, overwrite, block, not 'x'"},
+	    {"--mode dicsard",
+	     "option '--mode' needs one of discard, overwrite, block, not 'dicsard'; "
+	     "did you mean 'discard'?"},
 	    {"--filter x", "option '--filter': no -e before it"},
 	};
 	struct values v;
