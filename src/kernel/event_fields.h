@@ -20,4 +20,12 @@ void wm_event_fields_done(struct wm_event_fields *f);
 /* Writes a field's type, such as "char[16]", "u8[]" or "unsigned long". Returns buf. */
 const char *wm_event_fields_type(const struct wm_kfield *f, char *buf, size_t bytes);
 
+/*
+ * Writes a question with the event's own fields, and the names in `more`, that are nearest to
+ * `name`, or how to list the fields. `f` and `more`, which ends with NULL, may be NULL. Returns
+ * buf.
+ */
+const char *wm_event_fields_hint(const struct wm_kformat *f, const char *const *more,
+				 const char *name, char *buf, size_t bytes);
+
 #endif

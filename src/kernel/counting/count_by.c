@@ -19,6 +19,7 @@
 #include "kdata/event_format.h"
 #include "kernel/counting/bpf.h"
 #include "kernel/counting/count_by_tasks.h"
+#include "kernel/event_fields.h"
 #include "kernel/perf_event.h"
 
 #define ARENA_BYTES (4u << 20)
@@ -68,21 +69,28 @@ static bool count_by_is_text(const struct part *p)
 	       p->kind != PART_CPU;
 }
 
+static const char *const context_names[] = {"pid", "tid", "cpu", "comm", NULL};
+
 static bool context_part(const char *name, struct part *p)
 {
-	static const struct {
-		const char *name;
-		enum part_kind kind;
-	} contexts[] = {
-	    {"pid", PART_PID}, {"tid", PART_TID}, {"cpu", PART_CPU}, {"comm", PART_COMM}};
+	static const enum part_kind kinds[] = {PART_PID, PART_TID, PART_CPU, PART_COMM};
 
-	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
-		if (!strcmp(contexts[i].name, name)) {
-			p->kind = contexts[i].kind;
+	for (size_t i = 0; context_names[i]; i++) {
+		if (!strcmp(context_names[i], name)) {
+			p->kind = kinds[i];
 			return true;
 		}
 	}
 	return false;
+}
+
+static int count_by_no_field(const struct wm_count_by *c, const struct wm_kformat *format,
+			     const char *name, struct wm_diag *diag)
+{
+	char hint[WM_DIAG_SENTENCE / 2];
+
+	return wm_diag_set(diag, -ENOENT, NULL, -1, "%s has no field '%.60s'; %s", c->name, name,
+			   wm_event_fields_hint(format, context_names, name, hint, sizeof(hint)));
 }
 
 /*
@@ -141,10 +149,7 @@ static int count_by_add_part(struct wm_count_by *c, const struct wm_kformat *for
 	*p = (struct part){.at = c->key_bytes, .bytes = 8};
 	(void)snprintf(p->name, sizeof(p->name), "%s", name);
 	if (!field && !context_part(name + (*name == '$'), p))
-		return wm_diag_set(
-		    diag, -ENOENT, NULL, -1,
-		    "%s has no field '%.60s'; run 'waymark list --fields' to see its fields",
-		    c->name, name);
+		return count_by_no_field(c, format, name, diag);
 	if (field && !field_part(field, p))
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,

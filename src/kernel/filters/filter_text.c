@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "event/filter.h"
 #include "event/filter_code.h"
 #include "event/filter_parts.h"
+#include "kernel/event_fields.h"
 
 #define TEXT_MAX 250u /* longest string that the kernel accepts, in bytes */
 #define COMM_MAX 16u  /* size of a process name including its NUL */
@@ -392,6 +394,16 @@ static int say_part(struct translation *t, const struct wm_filter_code *c,
 	return 1;
 }
 
+static int filter_text_no_field(const struct translation *t, const char *text, uint32_t bytes)
+{
+	char name[64], hint[WM_DIAG_SENTENCE / 2];
+
+	(void)snprintf(name, sizeof(name), "%.*s", bytes < 60 ? (int)bytes : 60, text);
+	return wm_diag_set(t->diag, -ENOENT, NULL, -1, "%s:%s has no field '%s'; %s",
+			   t->format->system, t->format->name, name,
+			   wm_event_fields_hint(t->format, NULL, name, hint, sizeof(hint)));
+}
+
 /* Checks that the event has all fields that the filter names. */
 static int check_names(const struct translation *t, const struct wm_filter_code *c)
 {
@@ -404,11 +416,7 @@ static int check_names(const struct translation *t, const struct wm_filter_code 
 
 		if ((s.op != WM_OP_FIELD && s.op != WM_OP_ELEMENT) || filter_text_field_of(t, &n))
 			continue;
-		wm_diag_set(
-		    t->diag, -ENOENT, NULL, -1,
-		    "%s:%s has no field '%.*s'; run 'waymark list --fields' to see its fields",
-		    t->format->system, t->format->name, s.text_bytes < 60 ? (int)s.text_bytes : 60,
-		    s.text);
+		(void)filter_text_no_field(t, s.text, s.text_bytes);
 		if (t->diag && op < c->nr_ops)
 			t->diag->column = wm_load_u16(c->columns + 2 * op) + 1u;
 		return -ENOENT;

@@ -157,6 +157,9 @@ static void test_missing_fields(void **state)
 	    "sys:ev has no field 'columns'; run 'waymark list --fields' to see its fields");
 	assert_int_equal(diag.column, 13);
 	free(text);
+	assert_int_equal(said(w, "rwos > 1", &text, &whole, &diag), -ENOENT);
+	assert_string_equal(diag.sentence, "sys:ev has no field 'rwos'; did you mean 'rows'?");
+	free(text);
 }
 
 /* Sets translated filters on a real event: the kernel must accept them. */

@@ -11,12 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/text.h"
+#include "kdata/event_format.h"
 #include "kernel/instances/instance_int.h"
 
 #define TRIGGERS_BYTES_MAX (1u << 20)
+#define FORMAT_BYTES_MAX   (4u << 20)
 #define ROUNDS_MAX         8u
+#define WORD_LETTERS       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 /* A trigger's command, and the file that exists where the kernel supports the command. */
 static const struct {
@@ -62,11 +67,87 @@ static uint32_t instance_trace_column_of(const char *trigger, uint32_t in_filter
 	return in_filter <= strlen(filter) ? (uint32_t)(filter - trigger) + in_filter : 0;
 }
 
+/* Suggests a command for a word that is none. */
+static void instance_hint_command(const char *trigger, char *hint, size_t bytes)
+{
+	static const char *const known[] = {
+	    "traceon",       "traceoff",    "snapshot",     "stacktrace", "enable_event",
+	    "disable_event", "enable_hist", "disable_hist", "hist",
+	};
+	struct wm_nearest near;
+	char word[32];
+
+	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(trigger, ": "), trigger);
+	wm_nearest_init(&near, word);
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+		if (!strcmp(known[k], word))
+			return;
+		wm_nearest_offer(&near, known[k]);
+	}
+	wm_nearest_sentence(&near, "", hint, bytes);
+}
+
+/*
+ * Whether the word at `at` is where a field is named: in a list such as keys=a,b, or before an
+ * operator of the filter.
+ */
+static bool is_place_of_field(const char *trigger, const char *at, size_t bytes)
+{
+	const char *filter = strstr(trigger, " if "), *next = at + bytes + strspn(at + bytes, " ");
+
+	if (at == trigger || (at[-1] >= '0' && at[-1] <= '9'))
+		return false;
+	return filter && at > filter + 3 ? *next && strchr("=!<>&~", *next)
+					 : at[-1] == '=' || at[-1] == ',';
+}
+
+/* Suggests a field for the first word that stands for one and is none. */
+static void instance_hint_field(const struct wm_kformat *format, const char *trigger, char *hint,
+				size_t bytes)
+{
+	for (const char *at = trigger; *at && !*hint;) {
+		size_t n = strspn(at, WORD_LETTERS);
+		struct wm_nearest near;
+		char word[64];
+
+		(void)snprintf(word, sizeof(word), "%.*s", (int)(n < 63 ? n : 63), at);
+		if (n && is_place_of_field(trigger, at, n) && !wm_kformat_field(format, word)) {
+			wm_nearest_init(&near, word);
+			for (unsigned k = format->nr_common; k < format->nr_fields; k++)
+				wm_nearest_offer(&near, format->fields[k].name);
+			wm_nearest_sentence(&near, "", hint, bytes);
+		}
+		at += n ? n : 1;
+	}
+}
+
+/* Writes a question with the nearest command or field; "" if there is none. */
+static void instance_trace_hint(const struct wm_instance *i, const struct wm_instance_event *e,
+				const char *trigger, char *hint, size_t bytes)
+{
+	char file[2 * WM_TRACEFS_NAME_MAX + 32], *text;
+	const struct wm_kformat *format;
+	struct wm_kmachine machine;
+	struct wm_arena arena;
+	size_t size;
+
+	instance_hint_command(trigger, hint, bytes);
+	(void)snprintf(file, sizeof(file), "events/%s/%s/format", e->system, e->name);
+	if (*hint || wm_file_read(i->dirfd, file, FORMAT_BYTES_MAX, &text, &size) < 0)
+		return;
+	wm_arena_init(&arena, FORMAT_BYTES_MAX);
+	wm_kmachine_init(&machine, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	if (wm_kformat_parse(&arena, &machine, e->system, text, size, &format, NULL) == 0)
+		instance_hint_field(format, trigger, hint, bytes);
+	wm_arena_done(&arena);
+	free(text);
+}
+
 int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
 			const char *trigger, struct wm_diag *diag)
 {
 	const char *missing = missing_option(i, e, trigger);
-	char file[2 * WM_TRACEFS_NAME_MAX + 32], why[160] = "";
+	char file[2 * WM_TRACEFS_NAME_MAX + 32], why[160] = "", hint[160] = "";
 	uint32_t column = 0;
 	int err;
 
@@ -82,9 +163,10 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	if (err == -EINVAL || err == -ENOENT)
 		column =
 		    instance_trace_column_of(trigger, wm_instance_last_error(i, why, sizeof(why)));
+	instance_trace_hint(i, e, trigger, hint, sizeof(hint));
 	wm_diag_set(diag, err == -ENOENT ? -EINVAL : err, NULL, -1,
-		    "the kernel refuses the trigger '%.160s' of %s:%s: %s", trigger, e->system,
-		    e->name, *why ? why : strerror(-err));
+		    "the kernel refuses the trigger '%.160s' of %s:%s: %s%s%s", trigger, e->system,
+		    e->name, *why ? why : strerror(-err), *hint ? "; " : "", hint);
 	if (diag)
 		diag->column = column;
 	return err == -ENOENT ? -EINVAL : err;

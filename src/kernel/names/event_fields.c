@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/nearest.h"
+
 #define FORMAT_ARENA (4u << 20)
 
 bool wm_event_fields_read(const struct wm_event_space *s, const struct wm_event_def *d,
@@ -41,5 +43,20 @@ const char *wm_event_fields_type(const struct wm_kfield *f, char *buf, size_t by
 		(void)snprintf(buf, bytes, "%s[%" PRIu32 "]", f->type, f->length);
 	else
 		(void)snprintf(buf, bytes, "%s", f->type);
+	return buf;
+}
+
+const char *wm_event_fields_hint(const struct wm_kformat *f, const char *const *more,
+				 const char *name, char *buf, size_t bytes)
+{
+	struct wm_nearest near;
+
+	wm_nearest_init(&near, name);
+	for (unsigned i = f ? f->nr_common : 0; f && i < f->nr_fields; i++)
+		wm_nearest_offer(&near, f->fields[i].name);
+	for (; more && *more; more++)
+		wm_nearest_offer(&near, *more);
+	if (!*wm_nearest_sentence(&near, "", buf, bytes))
+		(void)snprintf(buf, bytes, "run 'waymark list --fields' to see its fields");
 	return buf;
 }

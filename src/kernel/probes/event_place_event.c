@@ -12,6 +12,7 @@
 #include "base/glob.h"
 #include "base/nearest.h"
 #include "kdata/event_format.h"
+#include "kernel/event_fields.h"
 #include "kernel/probes/event_place.h"
 #include "kernel/probes/probe_args.h"
 
@@ -24,22 +25,16 @@ static int place_event_on_name(void *data, const char *name, struct wm_probe_val
 {
 	const struct wm_kformat *format = data;
 	const struct wm_kfield *f;
-	struct wm_nearest near;
 	char hint[120];
 
 	if (!strcmp(name, "$comm") || !strncmp(name, "$stack", 6))
 		return -ENOENT;
 	name += *name == '$';
 	f = wm_kformat_field(format, name);
-	if (!f) {
-		wm_nearest_init(&near, name);
-		for (unsigned i = format->nr_common; i < format->nr_fields; i++)
-			wm_nearest_offer(&near, format->fields[i].name);
-		wm_nearest_sentence(&near, "", hint, sizeof(hint));
+	if (!f)
 		return wm_diag_set(diag, -ENOENT, NULL, -1, "%s:%s has no field '%.60s'; %s",
 				   format->system, format->name, name,
-				   *hint ? hint : "run 'waymark list --fields' to see its fields");
-	}
+				   wm_event_fields_hint(format, NULL, name, hint, sizeof(hint)));
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "$%s", name);
 	ret->is_text = f->flags & WM_KFIELD_CHARS;
 	ret->points = !ret->is_text && f->bytes == sizeof(void *);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "kernel/privilege.h"
 
@@ -175,6 +176,35 @@ static int event_file(const char *system, const char *name, const char *file, ch
 	return 0;
 }
 
+/* Writes a question with the names nearest to an event's, or how to list all. */
+static void tracefs_hint(const struct wm_tracefs *t, const char *system, const char *name,
+			 char *hint, size_t bytes)
+{
+	char *text = NULL, wanted[2 * WM_TRACEFS_NAME_MAX], *save = NULL;
+	struct wm_nearest near;
+	size_t size;
+
+	(void)snprintf(wanted, sizeof(wanted), "%s:%s", system, name);
+	wm_nearest_init(&near, wanted);
+	if (wm_file_read(t->dirfd, "available_events", WM_TRACEFS_LIST_MAX, &text, &size) == 0)
+		for (char *line = strtok_r(text, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save))
+			wm_nearest_offer(&near, line);
+	free(text);
+	if (!*wm_nearest_sentence(&near, "", hint, bytes))
+		(void)snprintf(hint, bytes, "run 'waymark list' to see its events");
+}
+
+static int tracefs_no_event(const struct wm_tracefs *t, const char *system, const char *name,
+			    struct wm_diag *diag)
+{
+	char hint[WM_DIAG_SENTENCE / 2];
+
+	tracefs_hint(t, system, name, hint, sizeof(hint));
+	return wm_diag_set(diag, -ENOENT, NULL, -1, "this kernel has no event '%.80s:%.80s'; %s",
+			   system, name, hint);
+}
+
 static int read_event_file(const struct wm_tracefs *t, const char *system, const char *name,
 			   const char *file, size_t limit, char **ret_text, size_t *ret_bytes,
 			   struct wm_diag *diag)
@@ -184,12 +214,7 @@ static int read_event_file(const struct wm_tracefs *t, const char *system, const
 
 	if (!err)
 		err = wm_tracefs_read(t, path, limit, ret_text, ret_bytes, diag);
-	if (err == -ENOENT)
-		return wm_diag_set(
-		    diag, err, NULL, -1,
-		    "this kernel has no event '%.80s:%.80s'; run 'waymark list' to see its events",
-		    system, name);
-	return err;
+	return err == -ENOENT && diag ? tracefs_no_event(t, system, name, diag) : err;
 }
 
 bool wm_tracefs_has_system(const struct wm_tracefs *t, const char *system, size_t bytes)
