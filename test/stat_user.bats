@@ -153,7 +153,7 @@ counted() {
 	[[ $output == *"<not counted>,,many:nope"*"100,,many:e1"* ]]
 	run -4 waymark stat -e many:nope -- "$W/many"
 	run -2 waymark stat -e many:e1 --filter 'b > 3' -- "$W/many"
-	[[ $output == *"names a field that many:e1 does not have"* ]]
+	[[ $output == *"many:e1 has no field 'b'"* ]]
 	run -2 waymark stat -e many:e1,many:e1 -- "$W/many"
 	run -2 waymark stat -e many:e1 --filter 'a >' -- "$W/many"
 	[[ $output == *"^"* ]]

@@ -85,7 +85,8 @@ static void filter_check_explain(struct wm_text *t, const struct wm_filter_fault
 		memcpy(name, f->name, n);
 	name[n] = 0;
 	if (f->what == WM_FAULT_NO_FIELD) {
-		wm_text_f(t, "%s:%s has no field '%s'", c->provider, c->name, name);
+		wm_text_f(t, "%s%s%s has no field '%s'", c->provider, *c->provider ? ":" : "",
+			  c->name, name);
 		filter_check_offer(t, name, c->nr_fields, filter_check_field_name, c);
 	} else if (f->what == WM_FAULT_LABEL || f->what == WM_FAULT_LABEL_ORDER) {
 		const struct wm_field *field = &c->fields[f->field];

@@ -227,24 +227,17 @@ bool wm_rules_enable(const struct wm_rules *r, const char *provider, const char 
 static int check_one(const struct wm_rule *rule, const struct wm_class *c, const void *desc,
 		     size_t bytes, struct wm_diag *diag)
 {
-	const char *code = (const char *)(rule + 1) + rule->glob_bytes;
-	void *storage = malloc(WM_FILTER_STORAGE_MAX);
-	int64_t used;
+	const unsigned char *code = (const unsigned char *)(rule + 1) + rule->glob_bytes;
+	struct wm_diag why = {.offset = -1};
+	int err = wm_filter_check(code, rule->filter_bytes, desc, bytes, &why);
 
-	if (!storage)
-		return -ENOMEM;
-	used =
-	    wm_filter_link(code, rule->filter_bytes, desc, bytes, storage, WM_FILTER_STORAGE_MAX);
-	free(storage);
-	if (used == -ENOENT)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "the filter names a field that %s:%s does not have", c->provider,
-				   c->name);
-	if (used == -EINVAL)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "the filter compares a string with a number in %s:%s",
-				   c->provider, c->name);
-	return 0;
+	if (err == -ENOENT) /* the sentence names the event */
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "%s", why.sentence);
+	if (err == -EINVAL)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "the filter does not fit %s:%s: %s",
+				   c->provider, c->name, why.sentence);
+	/* A damaged filter or description is the program's to refuse. */
+	return err == -ENOMEM ? err : 0;
 }
 
 int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const void *desc,
