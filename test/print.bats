@@ -236,3 +236,12 @@ no_delta() {
 				restore_signals=False).returncode)
 	END
 }
+
+@test "a filter that fits no event suggests the nearest fields" {
+	cd "$BATS_TEST_TMPDIR"
+	"$WAYMARK_BUILD/waymark" record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	run -4 "$WAYMARK_BUILD/waymark" print --filter 'timse == 3' t
+	[[ $output == *"left out; did you mean 'times'"* ]]
+	run -4 "$WAYMARK_BUILD/waymark" print -e 'hello:*' --filter 'timse == 3' t
+	[[ $output == *"; did you mean 'times'"* ]]
+}

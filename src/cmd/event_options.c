@@ -19,13 +19,16 @@ static int event_options_say_unmatched(const struct wm_select *s, const struct w
 	return WM_EXIT_NO_MATCH;
 }
 
+/* When the filter fits none of the events, a name in it is probably misspelt. */
 static void event_options_say_unfit(const struct wm_select_rule *r)
 {
+	bool fits_none = r->glob ? r->nr_matched == r->nr_unfit : !r->nr_matched;
 	unsigned long long n = r->nr_unfit;
 
-	wm_say("%llu %s a field of the filter '%s' and %s left out", n,
+	wm_say("%llu %s a field of the filter '%s' and %s left out%s%s", n,
 	       wm_plural(n, "kind of events lacks", "kinds of events lack"), r->filter,
-	       wm_plural(n, "is", "are"));
+	       wm_plural(n, "is", "are"), fits_none && r->question[0] ? "; " : "",
+	       fits_none ? r->question : "");
 }
 
 static int say_error(int err, const struct wm_select_rule *rule, const struct wm_diag *diag)

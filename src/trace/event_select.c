@@ -113,6 +113,11 @@ static int bind_filter(struct wm_select_rule *r, const struct wm_event_type *typ
 		return 0;
 	*ret = NULL;
 	if (err == -ENOENT && (!r->glob || wm_glob_is_pattern(r->glob, strlen(r->glob)))) {
+		const char *question =
+		    b->diag ? strstr(b->diag->sentence, WM_NEAREST_QUESTION) : NULL;
+
+		if (question && !r->question[0])
+			(void)snprintf(r->question, sizeof(r->question), "%s", question);
 		r->nr_unfit++;
 		return 0;
 	}

@@ -18,6 +18,7 @@ struct wm_select_rule {
 	size_t code_bytes;
 	uint64_t nr_matched; /* event types that the glob matched */
 	uint64_t nr_unfit;   /* matched types whose fields the filter does not fit */
+	char question[120];  /* names near to a missing field, of one of these types; "" if none */
 };
 
 struct wm_select {
