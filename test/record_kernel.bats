@@ -496,6 +496,27 @@ by_waymark() {
 	done
 }
 
+@test "names without a provider, fields and triggers are refused with the nearest names, before CMD runs" {
+	refused() { # names, then the arguments of record
+		run -"$1" waymark record -o t "${@:3}" -- touch ran
+		[[ $output == *"$2"* ]] || { echo "$output"; return 1; }
+		[ ! -e t ] && [ ! -e ran ]
+	}
+	refused 4 "did you mean 'sched_switch'? (for an event of a program, write user:sched_swtich)" -e sched_swtich
+	refused 4 "did you mean 'cpu-clock'?" -e cpu-clok
+	refused 2 "has no field 'prev_cmm'; did you mean 'prev_comm'" -e sched:sched_switch --filter 'prev_cmm == "x"'
+	refused 4 "no event 'sched:sched_swtich'; did you mean 'sched:sched_switch'" --trigger sched:sched_swtich:stacktrace
+	refused 2 "; did you mean 'stacktrace'?" --trigger sched:sched_switch:stcktrace
+	refused 2 "; did you mean 'prev_pid'" --trigger 'sched:sched_switch:stacktrace if prev_pdi == 0'
+	# After the run, a pattern that matched nothing is compared with the names of the kernel.
+	run -4 waymark record -o t -e 'shced:*' -- true
+	[[ $output == *"no event matched 'shced:*'; did you mean 'sched:*'?"* ]]
+	# A name that CMD's file has is an event of the program, and part of a kernel's name may be one.
+	run -0 waymark record -q -o u -e before -- "$W/between" 1 /dev/null
+	[ "$(waymark print u | wc -l)" = 1 ]
+	run -4 waymark record -q -o v -e switch -- true
+}
+
 @test "root without a capability is not told to be root" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	setpriv --reuid 65534 --clear-groups sleep 1000 3>&- &

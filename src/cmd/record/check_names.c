@@ -3,6 +3,7 @@
  * check_names.c - reports globs that matched no event, with the closest names. For CMD, only its
  * ELF file is searched: events in a library, or in a program that a script starts, are not found.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "cmd/say.h"
 #include "control/attach.h"
 #include "event/class.h"
+#include "kernel/event_name.h"
 #include "kernel/tracefs.h"
 
 /*
@@ -48,6 +50,28 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 	for (size_t i = 0; i < nr && pids[i]; i++)
 		(void)wm_attach_list((pid_t)pids[i], offer_listed, &near, NULL);
 	return wm_nearest_sentence(&near, "", buf, size);
+}
+
+/* Writes a question with the kernel's events nearest to the name; returns false if none is near. */
+static bool ask_kernel(const struct wm_recorder_plan *plan, const char *glob, char *hint,
+		       size_t size)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_event_space space;
+	struct wm_event_defs defs;
+	const char *question = NULL;
+
+	if (!strncmp(glob, "user:", strlen("user:")) ||
+	    wm_event_space_open(&space, plan->search) < 0)
+		return false;
+	wm_event_defs_init(&defs);
+	if (wm_event_name_resolve(&space, glob, &defs, &diag) == -ENOENT)
+		question = strstr(diag.sentence, WM_NEAREST_QUESTION);
+	if (question)
+		(void)snprintf(hint, size, "%s", question);
+	wm_event_defs_done(&defs);
+	wm_event_space_close(&space);
+	return question;
 }
 
 /*
@@ -87,8 +111,10 @@ static void record_names_say_unmatched(const struct wm_recorder_plan *plan, cons
 	find_hint(plan, glob, hint, sizeof(hint));
 	if (near.nr && near.best[0].distance == 0)
 		wm_say("the event '%s' exists, but no process that has it joined", glob);
-	else
+	else if (*sentence || !ask_kernel(plan, glob, hint, sizeof(hint)))
 		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : hint);
+	else
+		wm_say("no event matched '%s'; %s", glob, hint);
 }
 
 uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,

@@ -268,7 +268,8 @@ uint64_t wm_record_asked_buffer(const struct wm_record_asked *r)
 }
 
 /* Finds the events to record. Returns 0, or an exit status after a message. */
-static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
+static int record_events_find(struct wm_record_asked *r, char *const *command,
+			      uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {
 	    .pool_mode = (uint32_t)r->mode,
@@ -282,6 +283,7 @@ static int record_events_find(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 		return WM_EXIT_FAILED;
 	r->events.words = &wm_say_words;
 	r->events.search = getenv("PATH");
+	r->events.command = command;
 	r->events.kernel_bytes = r->buffer_bytes;
 	r->events.cpus = r->cpus;
 	r->events.nr_cpus = r->nr_cpus;
@@ -343,7 +345,7 @@ int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 	    .environment = environ,
 	};
 	if (!status)
-		status = record_events_find(r, &ret->nr_asked);
+		status = record_events_find(r, command, &ret->nr_asked);
 	if (status)
 		return status == WM_EXIT_FAILED && command ? WM_EXIT_BEFORE_COMMAND : status;
 	if (r->change)

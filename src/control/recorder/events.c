@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/glob.h"
-#include "base/nearest.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "control/recorder/misspelt_int.h"
 #include "event/context.h"
 #include "kernel/event_name.h"
 #include "kernel/privilege.h"
@@ -431,29 +431,6 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 }
 
 /*
- * Whether a name that the kernel does not have is a misspelt one of its events: its system exists,
- * and one of its names is near. Without that, it may be an event of a program.
- */
-static bool is_misspelt(const struct wm_event_space *space, const char *glob,
-			const struct wm_diag *diag)
-{
-	const char *colon = strchr(glob, ':');
-
-	return colon && !wm_glob_is_pattern(glob, strlen(glob)) && space->tracefs &&
-	       wm_tracefs_has_system(space->tracefs, glob, (size_t)(colon - glob)) &&
-	       strstr(diag->sentence, WM_NEAREST_QUESTION);
-}
-
-static int refuse_misspelt(const char *glob, struct wm_diag *diag)
-{
-	char sentence[sizeof(diag->sentence)];
-
-	(void)snprintf(sentence, sizeof(sentence), "%s", diag->sentence);
-	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "%.400s (for an event of a program, write user:%.100s)", sentence, glob);
-}
-
-/*
  * Whether options were given for events of programs that these cannot have: they are recorded at
  * each hit, with the frames that the program walks by itself.
  */
@@ -527,8 +504,9 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 		 * In a running recorder, the requesting command has already found the program
 		 * event.
 		 */
-	} else if (got == -ENOENT && user && !e->running && is_misspelt(&space, w->glob, diag)) {
-		got = refuse_misspelt(w->glob, diag);
+	} else if (got == -ENOENT && user && !e->running &&
+		   wm_recorder_is_misspelt(e, &space, w->glob, diag)) {
+		got = wm_recorder_refuse_misspelt(w->glob, diag);
 	} else if (got == -ENOENT && user && !e->running && has_sampling(w)) {
 		got = refuse_sampling(w, diag);
 	} else if (user && !e->running) {

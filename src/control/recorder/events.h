@@ -33,7 +33,9 @@ struct wm_recorder_events {
 	/* Receives messages about events that are only partly permitted or fetched. */
 	const struct wm_words *words;
 	const char *search; /* $PATH, to find programs */
-	const int *cpus;    /* CPUs to sample on; NULL: all */
+	/* CMD, whose own events are not taken for misspelt ones of the kernel; NULL: none */
+	char *const *command;
+	const int *cpus; /* CPUs to sample on; NULL: all */
 	size_t nr_cpus;
 	pid_t of; /* file names are resolved as this process sees them; 0: as waymark sees them */
 	const char *single;    /* additional filter for all program events; NULL: none */
