@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/glob.h"
 #include "base/number.h"
 #include "base/plural.h"
 #include "collect/proc_source.h"
@@ -82,6 +83,30 @@ static int proc_want(void **options, const struct wm_source_wanted *w, struct wm
 		if (w->defs[i].proc)
 			err = proc_choose(options, w, w->defs[i].proc, diag);
 	return err ? err : (int)w->nr_defs;
+}
+
+/* Whether a glob such as "proc:vm*" or "vmstat" means the event. */
+static bool is_meant(const char *glob, const char *event)
+{
+	if (strchr(glob, ':') && strncmp(glob, "proc:", strlen("proc:")) != 0)
+		return false;
+	glob += strchr(glob, ':') ? strlen("proc:") : 0;
+	return wm_glob_match(glob, strlen(glob), event, strlen(event));
+}
+
+static uint32_t proc_exclude(void *options, const char *name)
+{
+	struct options *o = options;
+	size_t kept = 0, nr = o->nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (is_meant(name, o->choices[i].event->name))
+			free((char *)o->choices[i].filter);
+		else
+			o->choices[kept++] = o->choices[i];
+	}
+	o->nr = kept;
+	return (uint32_t)(nr - kept);
 }
 
 static void proc_forget(void *options)
@@ -279,6 +304,7 @@ const struct wm_source_ops wm_source_proc = {
     .explain = proc_explain,
     .takes = takes,
     .want = proc_want,
+    .exclude = proc_exclude,
     .forget = proc_forget,
     .create = proc_create,
     .destroy = proc_destroy,

@@ -104,6 +104,8 @@ struct wm_source_ops {
 	 * events or -errno.
 	 */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
+	/* Optional. Removes the events with that name, a glob, from the options; their number. */
+	uint32_t (*exclude)(void *options, const char *name);
 	/* Frees the options; set if `want` is. */
 	void (*forget)(void *options);
 	/*

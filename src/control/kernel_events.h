@@ -111,6 +111,13 @@ void wm_recorder_kernel_declared(struct wm_recorder_kernel *k);
 uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob,
 				uint32_t *ret_fixed);
 
+/*
+ * Whether a name means an event, as above: SYSTEM:EVENT (NULL: it is no tracepoint) or its name as
+ * given (NULL: the same).
+ */
+bool wm_recorder_kernel_means(const char *glob, const char *system, const char *event,
+			      const char *called);
+
 uint32_t wm_recorder_kernel_nr_on(const struct wm_recorder_kernel *k);
 
 /* Whether one of the events belongs to the given system. */

@@ -131,6 +131,11 @@ static int record_events_check_filter(const char *text)
 	return err;
 }
 
+static size_t record_events_nr_samples(const struct wm_recorder_events *e)
+{
+	return e->sampling ? wm_sampling_count(e->sampling) : 0;
+}
+
 /* Returns the text that diag->column refers to, or NULL. */
 static const char *record_events_text_of(const struct wm_recorder_wanted *w,
 					 const struct wm_diag *diag)
@@ -154,6 +159,21 @@ static int say_unwanted(int err, const char *text, const struct wm_diag *diag)
 		   : (int)wm_exit_of(err);
 }
 
+/* What the last -e named, given the numbers of rules and samples before it. */
+static unsigned record_events_kind(const struct wm_record_asked *r, const char *names,
+				   uint32_t nr_rules, size_t nr_samples)
+{
+	const struct wm_recorder_events *e = &r->events;
+	uint32_t nr = wm_rules_count(e->rules);
+
+	if (nr > nr_rules && nr <= WM_RULES_NR_MAX && !e->in_kernel[nr - 1])
+		return WM_RECORD_PROGRAMS;
+	if (record_events_nr_samples(e) > nr_samples)
+		return WM_RECORD_SAMPLES;
+	names += strncmp(names, "kernel:", strlen("kernel:")) ? 0 : strlen("kernel:");
+	return strncmp(names, "proc:", strlen("proc:")) ? WM_RECORD_KERNEL : WM_RECORD_PROC;
+}
+
 /*
  * Adds one -e, merged with the options before any -e. Returns 0, or an exit status after a message.
  */
@@ -166,7 +186,10 @@ static int record_events_want(struct wm_record_asked *r, const struct wm_listed_
 	    .outright = own->how.frequency || own->how.period || own->how.chain,
 	    .every_ns = own->every_ns ? own->every_ns : general->every_ns,
 	};
+	uint32_t nr_rules = wm_rules_count(r->events.rules);
+	size_t nr_samples = record_events_nr_samples(&r->events);
 	struct wm_diag diag = {.offset = -1};
+	unsigned kind;
 	char *filter;
 	int err, status;
 
@@ -177,6 +200,34 @@ static int record_events_want(struct wm_record_asked *r, const struct wm_listed_
 		err = wm_recorder_want(&r->events, &w, &diag);
 	status = err ? say_unwanted(err, record_events_text_of(&w, &diag), &diag) : 0;
 	free(filter);
+	if (status)
+		return status;
+	kind = record_events_kind(r, own->names, nr_rules, nr_samples);
+	r->kinds |= kind;
+	return r->change ? 0 : wm_record_check_own_uses(own, kind);
+}
+
+/*
+ * Records the events of the libraries of --preload, too, when other events are named. Returns 0, or
+ * an exit status after a message.
+ */
+static int want_helpers(struct wm_record_asked *r)
+{
+	int status = 0;
+
+	if (!r->preload || !strcmp(r->preload, "none") || wm_record_names_helpers(r))
+		return 0;
+	for (const char *p = r->preload; *p && !status;) {
+		size_t n = strcspn(p, ",");
+		struct wm_listed_event own = {0};
+		char names[64];
+
+		(void)snprintf(names, sizeof(names), "user:%.*s:*", (int)n, p);
+		own.names = names;
+		if (n)
+			status = record_events_want(r, &own);
+		p += n + (p[n] == ',');
+	}
 	return status;
 }
 
@@ -231,6 +282,7 @@ static int sample_default(struct wm_record_asked *r)
 	if (status)
 		return status;
 	err = wm_recorder_want_usual(&r->events, &how, &diag);
+	r->kinds |= WM_RECORD_SAMPLES;
 	if (err)
 		wm_say("%s", wm_words_of(err, &diag));
 	return err ? (int)wm_exit_of(err) : 0;
@@ -253,13 +305,17 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 			status = record_events_want(r, &r->list.events[i]);
 	if (!status)
 		status = sample_default(r);
+	if (!status && (wm_rules_count(r->events.rules) || wm_recorder_events_more(&r->events)))
+		status = want_helpers(r);
 	*ret_nr_asked = wm_rules_count(r->events.rules);
 	if (!status && !*ret_nr_asked && !r->change && !wm_recorder_events_more(&r->events))
 		status = record_events_want(r, &everything);
 	for (uint32_t i = 1; !status && i < r->list.nr; i++)
 		if (r->list.events[i].exclude)
 			status = exclude(r, &r->list.events[i]);
-	return status;
+	if (r->more.nr_triggers || r->more.nr_synthetics)
+		r->kinds |= WM_RECORD_KERNEL;
+	return status || r->change ? status : wm_record_check_uses(r);
 }
 
 uint64_t wm_record_asked_buffer(const struct wm_record_asked *r)

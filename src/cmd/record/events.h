@@ -16,6 +16,14 @@
 #include "cmd/id_list.h"
 #include "cmd/record/record.h"
 
+/* The kinds of events in a recording. */
+enum wm_record_kind {
+	WM_RECORD_PROGRAMS = 1,
+	WM_RECORD_KERNEL = 2, /* tracepoints, system calls, probes, functions, markers */
+	WM_RECORD_SAMPLES = 4,
+	WM_RECORD_PROC = 8,
+};
+
 struct wm_record_asked {
 	struct wm_event_list list;
 	const char *dir, *preload, *snapshot, *change;
@@ -24,6 +32,7 @@ struct wm_record_asked {
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_recorder_events events;
+	unsigned kinds;              /* enum wm_record_kind, of all events */
 	struct wm_kernel_asks later; /* with --change: the request to the recorder */
 	struct wm_record_more more;
 	int *cpus; /* NULL: all */
@@ -93,6 +102,17 @@ uint64_t wm_record_asked_buffer(const struct wm_record_asked *r);
 /* Fills a recorder's plan, which points into `r`. Returns 0, or an exit status after a message. */
 int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 			 struct wm_recorder_plan *ret);
+
+/*
+ * Refuse options that would have no effect (unused.c): those for the whole recording or before the
+ * first -e, and those of one -e, whose event is of this kind. Return 0, or an exit status after a
+ * message.
+ */
+int wm_record_check_uses(const struct wm_record_asked *r);
+int wm_record_check_own_uses(const struct wm_listed_event *own, unsigned kind);
+
+/* Whether a rule may match events of one of the libraries of --preload. */
+bool wm_record_names_helpers(const struct wm_record_asked *r);
 
 void wm_record_asked_done(struct wm_record_asked *r);
 

@@ -379,6 +379,11 @@ static int recorder_events_switch_on(struct wm_recorder_events *e,
 		return want_of(e, source, w, defs, diag);
 	if (can_sample(defs, w))
 		return sample_defs(e, defs, w, diag);
+	if (w->sampled && w->outright && !defs->nr)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.120s' is recorded each time: omit -F and -c, and use "
+				   "--stacks kernel,user instead of -g",
+				   w->glob);
 	err = make_kernel(e, diag);
 	if (err)
 		return err;
@@ -562,30 +567,6 @@ int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_want
 		e->in_kernel[rule] = got > 0;
 	got = recorder_events_add_rule(e, w, user, diag);
 	return got < 0 ? wrong_in(got, WM_RECORDER_IN_FILTER, diag) : 0;
-}
-
-int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag)
-{
-	const char *user,
-	    *kernel = recorder_events_begins(glob, "kernel:") ? glob + strlen("kernel:") : glob;
-	uint32_t rule = wm_rules_count(e->rules), fixed, nr = 0;
-	int err;
-
-	if (!wm_recorder_is_kernels(glob, &user))
-		kernel = NULL;
-	if (kernel && e->later) {
-		err = wm_request_add(e->later, kernel, NULL, true, diag);
-		if (err)
-			return err;
-	} else if (kernel && e->kernel) {
-		nr = wm_recorder_kernel_off(e->kernel, kernel, &fixed);
-	}
-	if (!user)
-		return 0;
-	if (rule < WM_RULES_NR_MAX)
-		e->in_kernel[rule] = nr > 0;
-	err = wm_rules_exclude(e->rules, user, diag);
-	return err < 0 ? err : 0;
 }
 
 /* --- other facilities ------------------------------------------------------------------------ */

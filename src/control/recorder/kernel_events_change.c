@@ -119,34 +119,36 @@ static bool events_change_is_called(const char *glob, const char *name)
 /*
  * Whether a glob like "syscall:openat" or "syscall:openat:enter" matches syscalls:sys_enter_openat.
  */
-static bool is_call(const char *glob, const struct wm_kernel_source_event *e)
+static bool is_call(const char *glob, const char *system, const char *event)
 {
 	static const char *const phases[][2] = {{"sys_enter_", "enter"}, {"sys_exit_", "exit"}};
 
-	for (size_t i = 0; !strcmp(e->system, "syscalls") && i < 2; i++) {
+	for (size_t i = 0; !strcmp(system, "syscalls") && i < 2; i++) {
 		size_t n = strlen(phases[i][0]);
 		char name[NAME_BYTES];
 
-		if (strncmp(e->name, phases[i][0], n) != 0)
+		if (strncmp(event, phases[i][0], n) != 0)
 			continue;
-		(void)snprintf(name, sizeof(name), "syscall:%s", e->name + n);
+		(void)snprintf(name, sizeof(name), "syscall:%s", event + n);
 		if (events_change_is_called(glob, name))
 			return true;
-		(void)snprintf(name, sizeof(name), "syscall:%s:%s", e->name + n, phases[i][1]);
+		(void)snprintf(name, sizeof(name), "syscall:%s:%s", event + n, phases[i][1]);
 		return events_change_is_called(glob, name);
 	}
 	return false;
 }
 
-static bool events_change_is_meant(const char *glob, const struct wm_kernel_source_event *e,
-				   const struct wm_kernel_switch *s)
+bool wm_recorder_kernel_means(const char *glob, const char *system, const char *event,
+			      const char *called)
 {
 	char name[NAME_BYTES];
 
-	(void)snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
-	return events_change_is_called(glob, name) || is_call(glob, e) ||
-	       (s->called &&
-		(events_change_is_called(glob, s->called) || !strcmp(glob, s->called)));
+	if (called && (events_change_is_called(glob, called) || !strcmp(glob, called)))
+		return true;
+	if (!system)
+		return false;
+	(void)snprintf(name, sizeof(name), "%s:%s", system, event);
+	return events_change_is_called(glob, name) || is_call(glob, system, event);
 }
 
 uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob, uint32_t *ret_fixed)
@@ -157,7 +159,8 @@ uint32_t wm_recorder_kernel_off(struct wm_recorder_kernel *k, const char *glob, 
 	for (uint32_t i = 0; i < k->nr_events; i++) {
 		struct wm_kernel_switch *s = &k->switches[i];
 
-		if (!events_change_is_meant(glob, &k->events[i], s))
+		if (!wm_recorder_kernel_means(glob, k->events[i].system, k->events[i].name,
+					      s->called))
 			continue;
 		if (!s->event)
 			++*ret_fixed;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "control/kernel_events.h"
 #include "kernel/counters.h"
 #include "kernel/event_filter.h"
 #include "kernel/instance.h"
@@ -140,6 +141,18 @@ static bool sampling_is_there(const struct wm_sampling *s, const struct wm_event
 	return false;
 }
 
+/* Updates the pointers to definitions, which have moved. */
+static void sampling_moved(struct wm_sampling *s)
+{
+	for (uint32_t i = 0; i < s->nr_events; i++) {
+		const struct wm_event_def *def = &s->defs.defs[i];
+
+		s->events[i].sampled.def = def;
+		s->events[i].system = s->events[i].format ? def->system : NULL;
+		s->events[i].name = s->events[i].format ? def->event : NULL;
+	}
+}
+
 /* Copies a definition into the list, so that its strings live as long as `s`. */
 static int sampling_keep(struct wm_sampling *s, const struct wm_sample_event *e)
 {
@@ -151,15 +164,26 @@ static int sampling_keep(struct wm_sampling *s, const struct wm_sample_event *e)
 		return err;
 	s->events = more;
 	s->events[s->nr_events++] = *e;
-	/* Updates the pointers, because the list of definitions may have moved. */
-	for (uint32_t i = 0; i < s->nr_events; i++) {
+	sampling_moved(s);
+	return 0;
+}
+
+uint32_t wm_sampling_exclude(struct wm_sampling *s, const char *glob)
+{
+	uint32_t kept = 0, nr = s->nr_events;
+
+	for (uint32_t i = 0; i < nr; i++) {
 		const struct wm_event_def *def = &s->defs.defs[i];
 
-		s->events[i].sampled.def = def;
-		s->events[i].system = s->events[i].format ? def->system : NULL;
-		s->events[i].name = s->events[i].format ? def->event : NULL;
+		if (wm_recorder_kernel_means(glob, def->system, def->event, def->name))
+			continue;
+		s->events[kept] = s->events[i];
+		s->defs.defs[kept++] = *def;
 	}
-	return 0;
+	s->nr_events = kept;
+	s->defs.nr = kept;
+	sampling_moved(s);
+	return nr - kept;
 }
 
 int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,

@@ -38,6 +38,10 @@ struct wm_sampling_how {
  */
 int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
 		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag);
+/*
+ * Removes the events with that name, as wm_recorder_kernel_off() finds them. Returns their number.
+ */
+uint32_t wm_sampling_exclude(struct wm_sampling *s, const char *glob);
 size_t wm_sampling_count(const struct wm_sampling *s);
 
 /* The tasks to sample. */

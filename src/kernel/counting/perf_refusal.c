@@ -154,15 +154,31 @@ static const char *watch_reason(const struct perf_event_attr *attr)
 	       "the length (1, 2, 4 or 8)";
 }
 
+static bool is_probe(const char *name)
+{
+	static const char *const families[] = {
+	    "uprobe:", "uretprobe:", "usdt:", "kprobe:", "kretprobe:", "func:"};
+
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (!strncmp(name, families[i], strlen(families[i])))
+			return true;
+	return false;
+}
+
 static int refused_invalid(const struct refusal *r)
 {
 	if (r->attr->type == PERF_TYPE_BREAKPOINT)
 		return wm_diag_set(r->diag, r->err, NULL, -1, "'%.80s': %s", r->name,
 				   watch_reason(r->attr));
+	if (r->attr->type > PERF_TYPE_BREAKPOINT && r->attr->sample_period && !is_probe(r->name))
+		return wm_diag_set(r->diag, r->err, NULL, -1,
+				   "'%.80s' can be counted ('waymark stat'), but the kernel does "
+				   "not sample it",
+				   r->name);
 	return wm_diag_set(
 	    r->diag, r->err, NULL, -1, "'%.80s': the kernel refuses this event in this form: %s",
 	    r->name,
-	    r->attr->type > PERF_TYPE_BREAKPOINT
+	    is_probe(r->name)
 		? "check that the file is a program and that an instruction begins at this place"
 		: "it does not support one of the modifiers, or cannot be inherited");
 }
