@@ -191,3 +191,36 @@ ran_or_not() { # OPTION...
 	run -0 waymark record -o quiet -e sw:page-faults -p "$BASHPID" -- true
 	[[ $output != *Ctrl-C* ]]
 }
+
+@test "a program whose threads exit one by one ends, although the agent is a thread, too" {
+	cat >alone.c <<-'END'
+	#include <pthread.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(hello, last, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	static void *leave(void *n)
+	{
+		trace_event(hello, last, 2);
+		return n;
+	}
+	int main(int argc, char **argv)
+	{
+		pthread_t t;
+		trace_event(hello, last, 1);
+		if (argc > 1 && pthread_create(&t, NULL, leave, argv))
+			return 1;
+		syscall(SYS_exit, 7);
+	}
+	END
+	cc -I"$WAYMARK_SOURCE/include" alone.c -o alone -L"$WAYMARK_BUILD" -Wl,--no-as-needed -l:libwaymark-rt.so.0 \
+		-Wl,-rpath,"$WAYMARK_BUILD" -pthread
+	run -7 timeout 60 waymark record -q -o t -e 'hello:*' -- ./alone
+	[ "$(waymark print t | grep -c hello:last)" -eq 1 ]
+	run -7 timeout 60 waymark record -q -o t2 -e 'hello:*' -- ./alone 2
+	[ "$(waymark print t2 | grep -c hello:last)" -eq 2 ]
+	run -7 timeout 60 waymark stat -e 'hello:*' -- ./alone
+	[[ "$output" == *" 1  hello:last"* ]]
+	# Two recorders: the agent leaves both.
+	run -7 timeout 60 waymark record -q -o t3 -e 'hello:*' -- "$WAYMARK_BUILD/waymark" stat -e 'hello:*' -- ./alone
+}

@@ -38,6 +38,34 @@ uint32_t wm_process_parent(uint32_t pid)
 	return parent;
 }
 
+/* Returns field `nr` of /proc/PID/stat; `after_comm` is the text after field 2. */
+static unsigned long stat_field(const char *after_comm, int nr)
+{
+	const char *at = after_comm;
+
+	for (int field = 3; at && field < nr; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoul(at + 1, NULL, 10) : 0;
+}
+
+uint32_t wm_process_left_threads(uint32_t pid, int *ret_status)
+{
+	char *text = NULL;
+	const char *p;
+	size_t bytes;
+	uint32_t threads = 0;
+
+	if (read_proc(pid, "stat", 4096, &text, &bytes) < 0)
+		return 0;
+	p = strrchr(text, ')');
+	if (p && !strncmp(p, ") Z", 3)) {
+		threads = (uint32_t)stat_field(p + 1, 20);
+		*ret_status = (int)stat_field(p + 1, 52);
+	}
+	free(text);
+	return threads ? threads - 1 : 0; /* the leader counts until all have exited */
+}
+
 static bool thread_is_named(uint32_t pid, const char *tid, const char *name)
 {
 	char leaf[64], *text = NULL;

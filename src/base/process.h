@@ -21,6 +21,13 @@ uint32_t wm_process_inner_id(uint32_t tid);
 /* Whether a thread of the process has this name (at most 15 bytes). */
 bool wm_process_has_thread(uint32_t pid, const char *name);
 
+/*
+ * The number of threads that are left after the first one, the leader, has exited; 0 while it runs,
+ * when the process has ended, or when this cannot be read. `ret_status` is set when it is above 0:
+ * to the leader's exit status, in the form of wait(2).
+ */
+uint32_t wm_process_left_threads(uint32_t pid, int *ret_status);
+
 /* Whether the process's initial environment contains this string. */
 bool wm_process_environment_has(uint32_t pid, const char *text);
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,37 @@ static void threads(void **state)
 	assert_int_equal(said[0], getpid());
 	assert_int_equal(said[1], 1);
 	assert_int_equal(wm_process_of_thread(0x7fffffff), 0);
+}
+
+static void *stay(void *data)
+{
+	(void)pause();
+	return data;
+}
+
+/* The first thread of a child exits alone, another one stays. */
+static void left_threads(void **state)
+{
+	pid_t child = fork();
+	uint32_t left = 0;
+	int status = -1;
+
+	(void)state;
+	if (child == 0) {
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, stay, NULL))
+			_exit(1);
+		(void)syscall(SYS_exit, 7);
+	}
+	while (!left && waitpid(child, NULL, WNOHANG) == 0)
+		left = wm_process_left_threads((uint32_t)child, &status);
+	assert_int_equal(left, 1);
+	assert_int_equal(status, 7 << 8);
+	assert_int_equal(wm_process_left_threads((uint32_t)getpid(), &status), 0);
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	assert_int_equal(wm_process_left_threads((uint32_t)child, &status), 0);
 }
 
 static void *wait_named(void *barrier)
@@ -108,10 +140,8 @@ static void environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parent),
-	    cmocka_unit_test(threads),
-	    cmocka_unit_test(thread),
-	    cmocka_unit_test(environment),
+	    cmocka_unit_test(parent), cmocka_unit_test(threads),     cmocka_unit_test(left_threads),
+	    cmocka_unit_test(thread), cmocka_unit_test(environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,9 @@ static void on_message(unsigned k, const struct wm_msg *m)
 	struct wm_guest_session *s = &wm_rt.session[k];
 
 	wm_lock();
-	if (m->type == WM_MSG_DETACH) {
+	if (m->type == WM_MSG_LAST && m->bytes == sizeof(struct wm_msg_last))
+		wm_rt.exit_status = ((const struct wm_msg_last *)(const void *)m)->status;
+	if (m->type == WM_MSG_DETACH || m->type == WM_MSG_LAST) {
 		wm_guest_session_leave(k, true);
 	} else if (m->type == WM_MSG_RULES && s->active) {
 		if (wm_guest_session_read_rules(s) >= 0) {
@@ -119,7 +121,7 @@ static void agent_main(void)
 	/*
 	 * When the thread has ended, the kernel clears agent_tid, and the stack is free to reuse.
 	 */
-	(void)WM_SYS_1(SYS_exit, 0);
+	(void)WM_SYS_1(SYS_exit, wm_rt.exit_status);
 }
 
 /*

@@ -51,11 +51,22 @@ enum wm_msg_type {
 	/* Messages from the recorder to the process. */
 	WM_MSG_RULES = 32,  /* struct wm_msg: read DIR/rules again */
 	WM_MSG_DETACH = 33, /* struct wm_msg: disable all events of this session, send BYE */
+	WM_MSG_LAST = 34,   /* struct wm_msg_last: like DETACH, as the process's last thread */
 };
 
 struct wm_msg {
 	uint32_t type;
 	uint32_t bytes; /* size of the whole message */
+};
+
+/*
+ * All other threads of the process have exited. Its exit status is that of the last thread, which
+ * is the agent: it takes the status of the process's first thread.
+ */
+struct wm_msg_last {
+	struct wm_msg h;
+	uint32_t status;
+	uint32_t reserved;
 };
 
 struct wm_msg_hello {

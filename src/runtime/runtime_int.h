@@ -132,7 +132,8 @@ struct wm_runtime {
 	struct wm_guest_session session[WM_SLOTS];
 	struct wm_registration *probes;
 	bool agent_runs;
-	uint32_t agent_tid; /* a futex; the kernel clears it when the agent thread has ended */
+	uint32_t exit_status; /* the agent's; other than 0 only after WM_MSG_LAST */
+	uint32_t agent_tid;   /* a futex; the kernel clears it when the agent thread has ended */
 };
 
 extern struct wm_runtime wm_rt WM_HIDDEN;

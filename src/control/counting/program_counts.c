@@ -21,6 +21,7 @@
 /* Fewer connections than the loop serves in one step, as in a recording. */
 #define ACCEPT_PER_CALL 32
 #define SWEEP_NS        100000000u
+#define RELEASE_SWEEPS  10u /* sweeps between two looks at processes whose threads have exited */
 /* Limit for the memory of a process's chunks. It is allocated only when used. */
 #define BIG_BYTES (1ull << 30)
 /* Most loop steps spent on the last messages from ended processes. */
@@ -168,9 +169,14 @@ static void on_sweep(void *data)
 {
 	struct wm_tally *t = data;
 
+	bool release = ++t->nr_sweeps % RELEASE_SWEEPS == 0;
+
 	program_counts_settle(t);
-	for (struct tally_member *m = t->members; m; m = m->next)
+	for (struct tally_member *m = t->members; m; m = m->next) {
 		wm_tally_take(m, false);
+		if (release)
+			wm_app_release(m->app);
+	}
 	(void)listen_on(t);
 }
 

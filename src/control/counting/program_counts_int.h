@@ -42,7 +42,7 @@ struct wm_tally {
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *sweep_watch;
 	struct tally_member *members;
-	uint32_t nr_members;
+	uint32_t nr_members, nr_sweeps;
 	struct tally_event **events; /* sorted by name */
 	size_t nr_events;
 	struct tally_thread *threads;

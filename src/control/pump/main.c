@@ -184,6 +184,7 @@ static void one_round(struct wm_pumproc *p)
 	if (now - p->fitted_ns >= REFIT_NS) {
 		p->fitted_ns = now;
 		refit(p);
+		wm_pumproc_release(p);
 	}
 	wm_pumproc_settle(p, true);
 	wm_pumproc_answer_look(p);

@@ -20,6 +20,7 @@
 #define ACCEPT_PER_ROUND 4096u
 #define DEAD_KEPT        64u /* overwrite mode: number of exited processes whose buffers are kept */
 #define QUARANTINES_SAID 10u
+#define RELEASED_AT_ONCE 64u /* processes that wm_pumproc_release() looks at: about 1 ms */
 
 void wm_pumproc_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
 {
@@ -231,6 +232,21 @@ void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead)
 		*link = m->next;
 		members_farewell(p, m);
 	}
+}
+
+void wm_pumproc_release(struct wm_pumproc *p)
+{
+	uint32_t skip = p->nr_members ? p->turn % p->nr_members : 0, nr = 0;
+
+	for (struct wm_pumproc_member *m = p->members; m && nr < RELEASED_AT_ONCE; m = m->next) {
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		wm_app_release(m->app);
+		nr++;
+	}
+	p->turn = nr < RELEASED_AT_ONCE ? 0 : p->turn + nr;
 }
 
 void wm_pumproc_take_last(struct wm_pumproc *p)

@@ -50,6 +50,7 @@ struct wm_pumproc {
 	bool accept_blocked;               /* no descriptors are left until a process leaves */
 	struct wm_pumproc_member *members; /* newest first */
 	uint32_t nr_members;
+	uint32_t turn;          /* the member at which wm_pumproc_release() goes on */
 	struct wm_rules *rules; /* the rules after a change; NULL: those in the options */
 	struct wm_pumproc_member *changing; /* the tool whose change is in progress */
 	uint64_t change_until_ns;
@@ -102,6 +103,8 @@ void wm_pumproc_settle(struct wm_pumproc *p, bool keep_dead);
  * processes may have emitted events and exited. The queue no longer grows.
  */
 void wm_pumproc_take_last(struct wm_pumproc *p);
+/* Call it once a second: looks for processes that only the agent keeps alive. */
+void wm_pumproc_release(struct wm_pumproc *p);
 void wm_pumproc_drop_members(struct wm_pumproc *p); /* called at the end */
 
 /* change.c */

@@ -13,11 +13,13 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/maps.h"
+#include "base/process.h"
 #include "base/receive.h"
 #include "runtime/agent.h"
 
@@ -346,6 +348,17 @@ int wm_app_send(struct wm_app *a, uint32_t type)
 	const struct wm_msg m = {.type = type, .bytes = sizeof(m)};
 
 	return wm_app_reply(a, &m, sizeof(m));
+}
+
+void wm_app_release(struct wm_app *a)
+{
+	struct wm_msg_last m = {.h = {.type = WM_MSG_LAST, .bytes = sizeof(m)}};
+	int status = 0;
+
+	if (a->state != WM_APP_JOINED || !a->pid || wm_process_left_threads(a->pid, &status) != 1)
+		return;
+	m.status = (uint32_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	(void)wm_app_reply(a, &m, sizeof(m));
 }
 
 void wm_app_end(struct wm_app *a)

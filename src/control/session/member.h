@@ -83,6 +83,13 @@ struct wm_pool *wm_app_pool(struct wm_app *a);
  */
 void wm_app_catch_up(struct wm_app *a);
 
+/*
+ * Call it from time to time. When each of the process's own threads has exited by itself, without
+ * exit_group(2), the agent is the last thread, and the process would never end: tells the agent to
+ * leave.
+ */
+void wm_app_release(struct wm_app *a);
+
 /* Treats the process as if it had sent BYE. */
 void wm_app_end(struct wm_app *a);
 
