@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # kernel.sh - the group `kernel` of bench/run, which sources this file: records every read and
 # write of a dd with one-byte blocks by waymark and by perf record, in turn; both follow child
-# processes.
+# processes. Then compares the two kinds of call chains that waymark records with samples.
 
 kernel_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_KERNEL_BLOCKS:-200000}"
 
@@ -59,6 +59,36 @@ sample_perf() {
 	printf 'sample_bytes\tpeer\t%d\n' $(($(stat -c %s "$work/perf.data") / samples)) >>"$raw"
 }
 
+# A C++ program without frame pointers, sampled 999 times a second with copies of its stack (ours),
+# with call chains by frame pointers (peer), and not at all (bare): the program's time, the
+# recorder's processor time, and the size of a sample.
+stacks_put() { # ROW WHO VALUE
+	printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$raw"
+}
+
+stacks_recorded() { # WHO -g-ARGUMENT...
+	who=$1
+	shift
+	rm -rf "$work/stacks"
+	"$BUILD/bench/bench-timed" "$work/inner" "$BUILD/waymark" record -o "$work/stacks" --preload none -F 999 "$@" \
+		-e cpu-clock -- "$BUILD/bench/bench-timed" /dev/null "$work/deep" "$stacks_rounds" >"$work/time" 2>"$work/said"
+	stacks_put stacks_time "$who" "$(cut -f1 "$work/inner")"
+	stacks_put stacks_recorder "$who" "$(paste "$work/time" "$work/inner" | awk '{print $2 - $5}')"
+	samples=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' "$work/said")
+	stacks_put stacks_bytes "$who" $(($(du -cb "$work"/stacks/samples-* | tail -1 | cut -f1) / samples))
+}
+
+stacks_rows() {
+	stacks_rounds=${BENCH_STACKS_ROUNDS:-20000}
+	g++ -O2 -g -fomit-frame-pointer "$here/../test/data/deep.cc" -o "$work/deep" || return 0
+	for _ in 1 2 3 4 5; do
+		stacks_recorded ours -g dwarf
+		stacks_recorded peer -g
+		"$BUILD/bench/bench-timed" /dev/null "$work/deep" "$stacks_rounds" >"$work/time"
+		stacks_put stacks_time bare "$(cut -f1 "$work/time")"
+	done
+}
+
 kernel_group() {
 	if [ -n "${BENCH_INSIDE-}" ]; then
 		echo "bench: kernel: must run alone: make bench B=kernel" >&2
@@ -76,4 +106,5 @@ kernel_group() {
 		sample_ours
 		sample_perf
 	done
+	stacks_rows
 }
