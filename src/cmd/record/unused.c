@@ -95,7 +95,7 @@ int wm_record_check_own_uses(const struct wm_listed_event *own, unsigned kind)
 /* --- helper libraries --------------------------------------------------------------------- */
 
 /* Whether a rule may match events of the provider. */
-static bool is_named(const struct wm_recorder_events *e, const char *provider, size_t bytes)
+static bool names_provider(const struct wm_recorder_events *e, const char *provider, size_t bytes)
 {
 	for (uint32_t i = 0; i < wm_rules_count(e->rules); i++) {
 		const char *glob = wm_rules_glob(e->rules, i);
@@ -113,7 +113,7 @@ bool wm_record_names_helpers(const struct wm_record_asked *r)
 	for (const char *p = r->preload; *p;) {
 		size_t n = strcspn(p, ",");
 
-		if (is_named(&r->events, p, n))
+		if (names_provider(&r->events, p, n))
 			return true;
 		p += n + (p[n] == ',');
 	}
