@@ -12,7 +12,7 @@
 #include "event/class.h"
 #include "kernel/tracefs.h"
 
-static int is_named(const struct wm_class *c, const struct wm_elf_event *event, void *data)
+static int misspelt_is_named(const struct wm_class *c, const struct wm_elf_event *event, void *data)
 {
 	(void)event;
 	return !strcmp(c->name, data);
@@ -22,7 +22,7 @@ static bool misspelt_is_of_command(const struct wm_recorder_events *e, const cha
 {
 	const struct wm_recorder_plan plan = {.command = e->command, .search = e->search};
 
-	return wm_recorder_each_event(&plan, is_named, (void *)name);
+	return wm_recorder_each_event(&plan, misspelt_is_named, (void *)name);
 }
 
 /*
