@@ -29,7 +29,7 @@ struct world {
 
 static void begin(struct world *w, const char *text, unsigned long_bytes, bool big)
 {
-	const struct wm_kprint *print;
+	bool hex[WM_KFORMAT_FIELDS_MAX];
 
 	memset(w, 0, sizeof(*w));
 	wm_arena_init(&w->arena, 1 << 20);
@@ -37,8 +37,9 @@ static void begin(struct world *w, const char *text, unsigned long_bytes, bool b
 	assert_int_equal(
 	    wm_kformat_parse(&w->arena, &w->machine, "sys", text, strlen(text), &w->format, NULL),
 	    0);
-	assert_int_equal(wm_kprint_compile(&w->arena, &w->machine, w->format, &print, NULL), 0);
-	assert_int_equal(wm_kitems_part(&w->arena, print, w->format->fields + w->format->nr_common,
+	assert_int_equal(wm_kprint_hex(&w->arena, &w->machine, w->format, hex), 0);
+	assert_int_equal(wm_kitems_part(&w->arena, hex + w->format->nr_common,
+					w->format->fields + w->format->nr_common,
 					w->format->nr_fields - w->format->nr_common, &w->part),
 			 0);
 	wm_text_init(&w->record);
