@@ -13,9 +13,24 @@
 
 #define KEYWORD_TEXT(name, text) {text, sizeof(text) - 1},
 static const struct {
-	const char *text;
-	size_t bytes;
+	char text[15];
+	uint8_t bytes;
 } keywords[] = {{"", 0}, WM_TSDL_KEYWORDS(KEYWORD_TEXT)};
+
+/* A bit for each letter that keywords begin with, to tell most names from them. */
+#define LETTER_BIT(c)              (1ull << ((c)&63))
+#define KEYWORD_LETTER(name, text) | LETTER_BIT((text)[0])
+#define KEYWORD_LETTERS            (0 WM_TSDL_KEYWORDS(KEYWORD_LETTER))
+
+enum { NAME = 1, DIGIT = 2, SPACE = 4, PUNCTUATION = 8 };
+static const uint8_t classes[256] = {
+    ['0' ... '9'] = NAME | DIGIT, ['A' ... 'Z'] = NAME, ['a' ... 'z'] = NAME, ['_'] = NAME,
+    ['\t' ... '\r'] = SPACE,      [' '] = SPACE,        ['{'] = PUNCTUATION,  ['}'] = PUNCTUATION,
+    ['['] = PUNCTUATION,          [']'] = PUNCTUATION,  ['<'] = PUNCTUATION,  ['>'] = PUNCTUATION,
+    [';'] = PUNCTUATION,          [':'] = PUNCTUATION,  [','] = PUNCTUATION,  ['='] = PUNCTUATION,
+    ['.'] = PUNCTUATION,          ['*'] = PUNCTUATION,  ['+'] = PUNCTUATION,  ['-'] = PUNCTUATION,
+    ['('] = PUNCTUATION,          [')'] = PUNCTUATION,
+};
 
 static const char note_word[] = "waymark ";
 
@@ -81,17 +96,17 @@ static void tsdl_lex_skip(struct wm_tsdl_lexer *l, size_t count)
 
 static bool tsdl_lex_is_digit(unsigned char c)
 {
-	return c >= '0' && c <= '9';
+	return classes[c] & DIGIT;
 }
 
 static bool tsdl_lex_is_name(unsigned char c)
 {
-	return tsdl_lex_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return classes[c] & NAME;
 }
 
 static bool tsdl_lex_is_space(unsigned char c)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	return classes[c] & SPACE;
 }
 
 static int tsdl_lex_digit_value(unsigned char c)
@@ -147,25 +162,33 @@ static void skip_blank(struct wm_tsdl_lexer *l)
 	}
 }
 
+/* Returns the number of the keyword; 0: it is none. */
+static int tsdl_lex_keyword(const char *name, size_t bytes)
+{
+	if (!(KEYWORD_LETTERS & LETTER_BIT(name[0])))
+		return 0;
+	for (int k = 1; k < (int)(sizeof(keywords) / sizeof(*keywords)); k++)
+		if (keywords[k].text[0] == name[0] && keywords[k].bytes == bytes &&
+		    !memcmp(keywords[k].text, name, bytes))
+			return k;
+	return 0;
+}
+
 static void tsdl_lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
-	size_t n = 0;
+	const char *name = l->text + l->at;
+	size_t n = 0, left = l->bytes - l->at;
+	int k;
 
-	while (tsdl_lex_is_name(peek(l, n)))
+	while (n < left && tsdl_lex_is_name((unsigned char)name[n]))
 		n++;
 	if (n > WM_CTF_TEXT_MAX) {
 		(void)wm_tsdl_fail(l, t, -E2BIG, "a name of more than %u bytes", WM_CTF_TEXT_MAX);
 		return;
 	}
-	t->kind = WM_TSDL_NAME;
-	for (int k = 1; k < (int)(sizeof(keywords) / sizeof(*keywords)); k++) {
-		if (keywords[k].bytes == n && !memcmp(keywords[k].text, l->text + l->at, n)) {
-			t->kind = WM_TSDL_KEYWORD + k;
-			t->text = keywords[k].text;
-		}
-	}
-	if (!t->text)
-		t->text = wm_arena_copy(l->arena, l->text + l->at, n);
+	k = tsdl_lex_keyword(name, n);
+	t->kind = k ? WM_TSDL_KEYWORD + k : WM_TSDL_NAME;
+	t->text = k ? keywords[k].text : wm_arena_copy(l->arena, name, n);
 	if (!t->text)
 		(void)wm_tsdl_fail(l, t, -ENOMEM, "out of memory for metadata of this size");
 	l->at += n; /* a name has no line feed */
@@ -330,19 +353,21 @@ static void lex_punctuation(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	for (size_t i = 0; i < sizeof(longer) / sizeof(*longer); i++) {
 		size_t n = strlen(longer[i].text);
 
-		if (n <= l->bytes - l->at && !memcmp(l->text + l->at, longer[i].text, n)) {
+		if (c == (unsigned char)longer[i].text[0] && n <= l->bytes - l->at &&
+		    !memcmp(l->text + l->at, longer[i].text, n)) {
 			t->kind = longer[i].kind;
 			tsdl_lex_skip(l, n);
 			return;
 		}
 	}
-	if (!c || !strchr("{}[]<>;:,=.*+-()", c)) {
+	if (!(classes[c] & PUNCTUATION)) {
 		(void)wm_tsdl_fail(l, t, -EBADMSG,
 				   c > ' ' && c < 127 ? "a stray '%c'" : "a stray byte 0x%02x", c);
 		return;
 	}
 	t->kind = c;
-	tsdl_lex_skip(l, 1);
+	l->at++;
+	l->column++;
 }
 
 void wm_tsdl_next(struct wm_tsdl_lexer *l, struct wm_tsdl_token *ret)
