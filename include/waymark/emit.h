@@ -144,7 +144,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 					     &(dispatcher)); \
 			WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
 		} \
-		/* this also holds if the event has become the direct case meanwhile */ \
+		/* also correct if the event has switched to the direct case by now */ \
 		if ((waymark_bits_ & (WAYMARK_BITS_RECORD | WAYMARK_BITS_COMPLEX)) != \
 		    WAYMARK_BITS_COMPLEX) { \
 			do { \

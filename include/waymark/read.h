@@ -202,7 +202,7 @@ struct waymark_info {
 
 struct waymark_stream {
 	size_t size;
-	const char *file; /* path below the trace's; "" when the trace is itself a file */
+	const char *file; /* path relative to the trace; "" when the trace is a single file */
 	uint64_t class_id, instance;
 	uint32_t trace; /* number of the trace, for waymark_info() */
 	int32_t cpu;    /* the CPU of all its events; -1: none, or several */

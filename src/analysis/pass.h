@@ -53,9 +53,9 @@ struct wm_pass {
 	int64_t first_ns, last_ns;  /* time range of the events passed; first > last: none */
 	struct wm_reading *reading; /* set by wm_pass_want(); NULL: not used */
 	uint8_t **kinds;            /* bits of enum wm_pass_kind, indexed by trace and type */
-	/* seed of hash tables that are joined with those of other parts */
+	/* seed of hash tables; must be the same in all parts that are merged */
 	uint64_t seed;
-	/* it will be joined to another pass and needs no function names */
+	/* it will be merged into another pass and needs no function names */
 	bool is_part;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - passes sentences for the user out of code that does not print. A fact that is not a
- * failure but should be reported ("2 processes of other users are left out") goes to the caller's
- * function, which prints, stores or drops it.
+ * words.h - delivers messages for the user from code that does not print. A notice that is not an
+ * error ("2 processes of other users are left out") goes to the caller's function, which prints,
+ * stores or drops it.
  */
 #ifndef WM_BASE_WORDS_H
 #define WM_BASE_WORDS_H

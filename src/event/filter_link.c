@@ -22,7 +22,9 @@ static void become_bool(struct value *v, uint8_t flags)
 	v->chain = 0;
 }
 
-/* Turns the newest value into 0 or 1. The value is settled or is a test. */
+/*
+ * Converts the value on top of the stack to 0 or 1. The value is a test, or has no pending jumps.
+ */
 static void make_test(struct linker *l, struct value *v)
 {
 	struct wm_filter_insn *insn;

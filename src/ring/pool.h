@@ -107,8 +107,8 @@ struct wm_pool_shelf {
 	uint64_t none_free; /* freed + 1 at the time a search for FREE last failed */
 	uint64_t filled;    /* overwrite mode: times a chunk became FULL; incremented after */
 	uint64_t none_full; /* filled + 1 at the time a search for FULL last failed */
-	uint64_t order;     /* the order of the next FULL chunk; not a hint */
-	uint64_t oldest;    /* the order to be reused next */
+	uint64_t order;     /* fill order of the next FULL chunk; not a hint */
+	uint64_t oldest;    /* fill order of the chunk to be reused next */
 	uint64_t pad;
 };
 

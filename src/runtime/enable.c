@@ -141,8 +141,8 @@ static bool clean_environment(struct start *s)
 }
 
 /*
- * Replaces a process that shares the program's memory until execve() with the tool. If no tool can
- * be executed, prints an error message in its place.
+ * Starts the tool in a new process, which shares the program's memory until execve(), as with
+ * vfork(). If no tool can be executed, the process prints an error message instead.
  */
 static __attribute__((noinline)) long become_tool(struct start *s)
 {

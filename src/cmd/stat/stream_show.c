@@ -84,8 +84,8 @@ static void show_tables(struct wm_stat_stream *s, uint64_t now_ns)
 /* ---- without --by -------------------------------------------------------------------------- */
 
 /*
- * Rows under construction. elapsed_ns includes the recorder's start and end: do not
- * compute rates from it.
+ * Rows under construction. elapsed_ns includes the recorder's startup and shutdown: do not compute
+ * rates from it.
  */
 struct rows {
 	const struct wm_stat_stream *s;

@@ -228,7 +228,7 @@ static int counting_read_names(struct wm_counting *c)
 	return c->names || !c->nr_tids ? 0 : -ENOMEM;
 }
 
-/* Opens the separate counts; all events use the same fields. */
+/* Opens the counters for --by, one per event; all of them group by the same fields. */
 static int open_by(struct run *r, struct wm_diag *diag)
 {
 	const struct wm_counting_plan *p = r->plan;

@@ -131,8 +131,8 @@ static int event_function_without(struct search *s, size_t nr, const struct wm_d
 }
 
 /*
- * Adds the inlined copies of a function that was named without wildcard and offset. Copies where a
- * value cannot be fetched are left out, if there are other places, with a sentence.
+ * Adds the inlined copies of a function that was named without a wildcard or offset. Skips copies
+ * where a value cannot be fetched, and reports them, unless no other place is left.
  */
 static int event_function_add_copies(struct search *s)
 {

@@ -80,7 +80,7 @@ static const struct decode_case cases[] = {
 										       "\"k\"")))),
      BYTES(1, 1, 2, 0, 4, 5, 6, 7, 8, 0, 2, 1, 4, 5, 6, 7),
      "s=1 k=1 v=1:(=(n=2 b=(4 5))) l=(6 7) m=(8)\ns=0 k=2 v=0:(=(n=1 a=(4))) l=(5) m=(6 7)\n"},
-    /* An option without that field is refused, and so is one with a different sign. */
+    /* An option without the length field is refused, and so is one of other signedness. */
     {CTF2(M("s", UINT8) "," M(
 	 "v", VARIANT(PATH("selector", "\"s\""),
 		      OPTION("0,0", STRUCT(M("n", UINT8))) "," OPTION(

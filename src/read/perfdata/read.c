@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.c - the packet reader: returns a packet's records in time order. Most packets are in order,
- * as the index found: their records are read in file order. The records of the others are listed
- * and sorted; they consist of sorted runs (the processors' buffers, one after the other), so runs
- * are merged. Records without a time stay after the one they follow in the file.
+ * read.c - the packet reader: returns a packet's records in time order. Most packets are in order
+ * (the index records which), and their records are read in file order. The records of the other
+ * packets are listed and sorted; they consist of sorted runs (the processors' buffers, one after
+ * the other), so runs are merged. Records without a time stay after the one they follow in the
+ * file.
  */
 #include <errno.h>
 #include <stdlib.h>
