@@ -153,7 +153,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 		at=$(LC_ALL=C grep -obUaP '\x10\x00\x00\x00\x00\x00\x00\x00\x30\x00\x00' $f | cut -d: -f1)
 		bytes $f $((at - 1)) 00000000000000000000000000000000
 		run -5 "$waymark" info --verify $f
-		[[ "$output" =~ "at offset "[0-9]+": "[0-9]+" bytes are outside of all known parts of the file" ]]
+		[[ "$output" =~ "at offset "[0-9]+": "[0-9]+" bytes belong to no known part of the file" ]]
 		run -5 "$waymark" print $f
 	done
 }
@@ -162,7 +162,7 @@ told() { # TRACE OFFSET WORDS: checks that every reader reports the damage with 
 	local f=seeds/perf.data/file-little
 	truncate -s +8 $f
 	bytes $f $(($(stat -c %s $f) - 8)) 0900000000000800
-	told $f $(($(stat -c %s $f) - 8)) "8 bytes are outside of all known parts of the file"
+	told $f $(($(stat -c %s $f) - 8)) "8 bytes belong to no known part of the file"
 }
 
 @test "a page without a record is told" {

@@ -71,11 +71,10 @@ static int tell_gap(const struct wm_claims_of *of, struct wm_claim gap, unsigned
 	}
 	err = find_data(of->fd, gap.begin, gap.end, room, &data);
 	if (!err && data < gap.end && gap.end - gap.begin >= of->least)
-		wm_trace_fault(
-		    of->trace, of->file, gap.begin,
-		    "%llu %s outside of all known parts of the file: the contents are lost",
-		    (unsigned long long)(gap.end - gap.begin),
-		    wm_plural(gap.end - gap.begin, "byte is", "bytes are"));
+		wm_trace_fault(of->trace, of->file, gap.begin,
+			       "%llu %s to no known part of the file: the contents are lost",
+			       (unsigned long long)(gap.end - gap.begin),
+			       wm_plural(gap.end - gap.begin, "byte belongs", "bytes belong"));
 	return err;
 }
 

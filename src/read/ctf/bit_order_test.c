@@ -133,7 +133,7 @@ static const struct decode_case cases[] = {
     {CTF2(M("a", INT2("unsigned-integer", 4, "little", ",\"bit-order\":\"last-to-first\"")) "," M(
 	 "b", INT2("unsigned-integer", 4, "big", ",\"bit-order\":\"last-to-first\""))),
      BYTES(0x13),
-     "stream+0: an event: 'b' has another byte order than the preceding bits of its "
+     "stream+0: an event: 'b' has a different byte order from the preceding bits of its "
      "byte\n"},
 };
 

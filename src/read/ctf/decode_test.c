@@ -30,7 +30,7 @@ static const struct decode_case cases[] = {
      BYTES(0x70, 0x21), "a=7 b=1 c=2\n"},
     {HEAD("be") FIELDS("integer { size = 4; } a; integer { size = 4; byte_order = le; } b;"),
      BYTES(0x70),
-     "stream+0: an event: 'b' has another byte order than the preceding bits of its byte\n"},
+     "stream+0: an event: 'b' has a different byte order from the preceding bits of its byte\n"},
     {HEAD("be") FIELDS("u8 z; integer { size = 4; } a;"
 		       "integer { size = 4; byte_order = le; } b;"),
      BYTES(0, 0x70), "refused: the byte order changes within a byte, at b"},
@@ -124,7 +124,7 @@ static const struct decode_case cases[] = {
      BYTES(0xfc, 1, 2, 5, 3), "t=-4 v=1:(N=(x=1 y=2))\nt=5 v=0:(P=(n=3))\n"},
     /* Damage ends the packet at the damaged event. */
     {HEAD("le") FIELDS("u8 a; string s;"), BYTES(1, 'a', 0, 2, 'b'),
-     "a=1 s=\"a\"\nstream+3: an event: 's' goes beyond the packet's content\n"},
+     "a=1 s=\"a\"\nstream+3: an event: 's' extends past the packet's content\n"},
     {HEAD("le") FIELDS("enum : u8 { A } t; variant <t> { u8 A; } v;"), BYTES(0, 1, 1, 1),
      "t=0 v=0:(A=1)\nstream+2: an event: 'v' has a tag that chooses none of its options\n"},
     {HEAD("le") FIELDS("integer { size = 32; } n; u8 a[n];"), BYTES(255, 255, 255, 255, 1, 2),
@@ -138,7 +138,8 @@ static const struct decode_case cases[] = {
      BYTES(1, 0, 0, 0, 0, 0, 0, 0x7f, 1, 0, 0, 0, 0, 0, 0, 0, 0x80, 2, 0, 0, 0, 0, 0, 0, 0, 0x90,
 	   3),
      "a=1\na=2\na=3\nstream+9: an event's time (9223372036854775808 ticks) is centuries from the "
-     "clock's origin, beyond 64 bits of nanoseconds: such times are shown as 9223372036854775806 "
+     "clock's origin, beyond the range of 64-bit nanoseconds: such times are shown as "
+     "9223372036854775806 "
      "ns\n"},
     /* CTF 2: LEB128 up to the limits of 64 bits, and beyond. */
     {CTF2(M("a", "{\"type\":\"variable-length-unsigned-integer\"}") "," M(

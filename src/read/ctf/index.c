@@ -217,7 +217,7 @@ static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 		wm_trace_fault(w->t, w->name, w->at, "the packet's header %s%s%s%s",
 			       field ? "cannot be read: '" : "", field ? field : "",
 			       field ? "' " : "",
-			       status == WM_CTF_MORE ? "goes beyond the file's end" : w->d.reason);
+			       status == WM_CTF_MORE ? "extends past the file's end" : w->d.reason);
 		return 0;
 	}
 	return 1;

@@ -198,7 +198,7 @@ WM_CTF_OP_ALIGN:
 WM_CTF_OP_WHOLE:
 	v = (UINT64_C(1) << op->shift) - 1;
 	if (((d->pos + v) & ~v) % 8)
-		return bad(d, op, "has another byte order than the preceding bits of its byte");
+		return bad(d, op, "has a different byte order from the preceding bits of its byte");
 	NEXT;
 WM_CTF_OP_LOOP:
 	if (!length(d, op, op->length, &v))

@@ -554,7 +554,7 @@ static void test_record_runs_over(void **state)
 	size_t last = SECOND + FRAME + (PER_A - 1) * 16;
 
 	/* A record with the id of event 2 has a string, which lacks its NUL here. */
-	expect(damage(last, 2, 2), ALL - 1, "goes beyond the packet's content");
+	expect(damage(last, 2, 2), ALL - 1, "extends past the packet's content");
 	after_repair(ALL - 1);
 }
 

@@ -297,8 +297,8 @@ static int repair_read_frame(struct repair *r, int fd, const struct wm_packet *p
 	    le64toh(ret->content_size) != p->own)
 		return wm_diag_set(
 		    r->diag, -EBADMSG, NULL, -1,
-		    "%.100s: its packets have another layout than this release writes: repair it "
-		    "with the release that recorded it",
+		    "%.100s: its packets have a different layout from the one this release "
+		    "writes: repair it with the release that recorded it",
 		    r->name);
 	return 0;
 }

@@ -102,7 +102,7 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	offset += (__int128)from->offset_seconds * WM_NS_PER_SECOND;
 	if (offset > INT64_MAX / 2 || offset < INT64_MIN / 2) {
 		wm_trace_fault(t, diag && diag->where ? diag->where : "metadata", 0,
-			       "the offset of clock '%.60s' is centuries, more than 64 bits of "
+			       "the offset of clock '%.60s' spans centuries, more than 64-bit "
 			       "nanoseconds can hold: its times count from 0",
 			       from->id);
 		offset = rest = 0;

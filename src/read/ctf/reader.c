@@ -355,8 +355,9 @@ static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_
 	if (ns == WM_CTF_NS_MAX && !r->is_beyond) {
 		wm_trace_fault(r->t, r->file->stream.file,
 			       r->packet->offset + r->base + at_bits / 8,
-			       "an event's time (%llu ticks) is centuries from the clock's origin, "
-			       "beyond 64 bits of nanoseconds: such times are shown as %lld ns",
+			       "an event's time (%llu ticks) is centuries from the clock's "
+			       "origin, beyond the range of 64-bit nanoseconds: such times are "
+			       "shown as %lld ns",
 			       (unsigned long long)ticks, (long long)ns);
 		r->is_beyond = true;
 	}

@@ -232,7 +232,7 @@ static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *
 static enum wm_ctf_status more(struct wm_ctf_decoder *d, const struct wm_ctf_op *op)
 {
 	d->culprit = op->member;
-	d->reason = "goes beyond the packet's content";
+	d->reason = "extends past the packet's content";
 	return WM_CTF_MORE;
 }
 

@@ -116,8 +116,8 @@ int wm_ft_html_find(struct wm_ft *ft, struct wm_diag *diag)
 	free(p.buffer);
 	if (found == 0)
 		return wm_diag_set(diag, -EBADMSG, ft->trace->path, -1,
-				   "a page without a trace: systrace's have a script of class "
-				   "\"trace-data\" with ftrace's text");
+				   "a page without a trace: pages written by systrace have a "
+				   "script of class \"trace-data\" with ftrace's text");
 	if (found < 0)
 		return found;
 	ft->begin = begin;

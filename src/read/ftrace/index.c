@@ -364,7 +364,7 @@ static int note_last_line(struct indexing *x, const char *line, size_t bytes, ui
 {
 	if (wm_trace_word(x->ft->trace, "tracer") || x->has_columns)
 		wm_trace_fault(x->ft->trace, "", offset,
-			       "the last line has no end: the file was truncated");
+			       "the last line is incomplete: the file was truncated");
 	return note_short_line(x, line, bytes, offset);
 }
 
@@ -407,7 +407,7 @@ static int ftrace_index_walk(struct indexing *x, char *buffer)
 			at += used;
 			continue;
 		}
-		wm_trace_fault(x->ft->trace, "", at, "a line without an end: %llu %s lost",
+		wm_trace_fault(x->ft->trace, "", at, "an unterminated line: %llu %s lost",
 			       (unsigned long long)(x->ft->bytes - at),
 			       wm_plural(x->ft->bytes - at, "byte is", "bytes are"));
 		break;
@@ -457,8 +457,8 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 	if (!err && !x.nr_events && !x.has_counts && ft->trace->nr_faults)
 		err = wm_diag_set(diag, -ENOTSUP, ft->trace->path,
 				  (int64_t)ft->trace->faults[0].offset,
-				  "text of ftrace without events; waymark cannot read the function "
-				  "graph or verbose latencies");
+				  "ftrace text without events; waymark cannot read function_graph "
+				  "output or the verbose latency format");
 	if (!err)
 		keep_comms(&x);
 	free(x.comms);

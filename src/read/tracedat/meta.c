@@ -36,7 +36,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 	at = wm_td_offset(in);
 	text = wm_td_take(in, bytes);
 	if (!text)
-		return wm_td_verdict(in, "description of ring pages", diag);
+		return wm_td_verdict(in, "ring page description", diag);
 	if (bytes == 0)
 		return wm_diag_set(
 		    diag, -ENOTSUP, td->trace->path, (int64_t)at,
@@ -58,7 +58,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 	if (err)
 		return err;
 	(void)wm_td_take(in, wm_td_u64(in));
-	err = wm_td_verdict(in, "description of records", diag);
+	err = wm_td_verdict(in, "record description", diag);
 	if (err)
 		return err;
 	td->formats = wm_kformats_create(&td->machine);
@@ -186,14 +186,13 @@ int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
-	return tracedat_meta_read_text(td, in, 4, "texts of trace_printk()", wm_kformats_add_printk,
+	return tracedat_meta_read_text(td, in, 4, "trace_printk() strings", wm_kformats_add_printk,
 				       diag);
 }
 
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
-	return tracedat_meta_read_text(td, in, 8, "names of processes", wm_kformats_add_comms,
-				       diag);
+	return tracedat_meta_read_text(td, in, 8, "process names", wm_kformats_add_comms, diag);
 }
 
 int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,
@@ -218,7 +217,7 @@ int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm
 	if (p)
 		wm_text_add(out, p, bytes);
 	if (!err && !p)
-		err = wm_td_verdict(&in, "description of events", diag);
+		err = wm_td_verdict(&in, "event description", diag);
 	wm_td_in_done(&in);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }

@@ -55,7 +55,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	nr = wm_td_u32(in);
 	if (in->failed || nr > (in->end - in->at) / 4) {
 		in->failed = true;
-		return wm_td_verdict(in, "corrections of time", diag);
+		return wm_td_verdict(in, "time corrections", diag);
 	}
 	syncs = wm_arena_array(&td->trace->arena, nr ? nr : 1, sizeof(*syncs));
 	if (!syncs)
@@ -65,7 +65,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		err = take_cpu(td, in, &syncs[i]);
 	}
 	if (!err)
-		err = wm_td_verdict(in, "corrections of time", diag);
+		err = wm_td_verdict(in, "time corrections", diag);
 	/* Files of older versions end here: scales are whole numbers. */
 	for (uint32_t i = 0; !err && i < nr && in->at < in->end; i++)
 		err = take_words(td, in, syncs[i].nr, &syncs[i].fractions);
@@ -73,7 +73,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		return err;
 	td->syncs = syncs;
 	td->nr_syncs = nr;
-	return wm_td_verdict(in, "corrections of time", diag);
+	return wm_td_verdict(in, "time corrections", diag);
 }
 
 /* Returns the last entry that is not after `ticks`, but never the final one. */

@@ -58,7 +58,7 @@ static int read_places(struct wm_td *td, struct wm_td_in *in, uint32_t buffer, s
 		c.offset = wm_td_u64(in);
 		c.bytes = wm_td_u64(in);
 		if (in->failed)
-			return wm_td_verdict(in, "offsets of the CPUs' pages", diag);
+			return wm_td_verdict(in, "per-CPU page offsets", diag);
 		err = wm_td_add_cpu(td, &c);
 		if (err == -E2BIG)
 			return wm_diag_set(diag, err, td->trace->path, (int64_t)in->at,
@@ -75,7 +75,7 @@ static int read_kind(struct wm_td *td, struct wm_td_in *in, char *kind, struct w
 	const unsigned char *p = wm_td_take(in, KIND_BYTES);
 
 	if (!p)
-		return wm_td_verdict(in, "kind of data", diag);
+		return wm_td_verdict(in, "data type", diag);
 	memcpy(kind, p, KIND_BYTES);
 	return 0;
 }

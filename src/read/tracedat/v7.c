@@ -186,7 +186,7 @@ static int read_codec(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 
 	(void)wm_td_text(in, name);
 	(void)wm_td_text(in, version);
-	err = wm_td_verdict(in, "kind of compression", diag);
+	err = wm_td_verdict(in, "compression name", diag);
 	if (err)
 		return err;
 	if (strcmp(name, "zstd") == 0)

@@ -313,7 +313,7 @@ static void tsdl_lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	if (used < 0) {
 		(void)wm_tsdl_fail(l, t, -EBADMSG, "%s",
 				   bad == rest ? "a string is not closed"
-					       : "a string with a bad escape, a line end or a NUL");
+					       : "a string with a bad escape, a newline or a NUL");
 		return;
 	}
 	t->kind = WM_TSDL_STRING;

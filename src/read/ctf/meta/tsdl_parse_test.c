@@ -173,7 +173,7 @@ static const struct {
     {"/* CTF 1.8 */ /* open", 1, 15, "comment is not closed"},
     {"/* CTF 1.8 */ env { a = \"b; };", 1, 25, "string is not closed"},
     {"/* CTF 1.8 */ env { a = \"b\\q\"; };", 1, 25, "bad escape"},
-    {"/* CTF 1.8 */ env { a = \"b\n\"; };", 1, 25, "line end"},
+    {"/* CTF 1.8 */ env { a = \"b\n\"; };", 1, 25, "newline"},
     {"/* CTF 1.8 */ env { a = 18446744073709551616; };", 1, 25, "more than 64 bits"},
     {"/* CTF 1.8 */ env { a = 12abc; };", 1, 25, "not an integer"},
     {"/* CTF 1.8 */ env { a = 1.5; };", 1, 25, "not an integer"},
