@@ -88,7 +88,7 @@ all_of() { # COMPILER
 	refused "has not stored it yet" 'uprobe:./values:outer(local)'
 	refused "has not stored it yet" 'uprobe:./values:outer+4(j)'
 	refused "give all its indices" 'uprobe:./values:through(n->grid[1])'
-	refused "it is a bit field, which has no other type" 'uprobe:./values:returns(b=p->b:s32)'
+	refused "the type of a bit field cannot be changed" 'uprobe:./values:returns(b=p->b:s32)'
 	command -v clang >/dev/null || return 0
 	clang -O1 -g "$data/probe_values.c" -o values
 	refused "optimized out" 'uprobe:./values:removed(unused)'

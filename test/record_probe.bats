@@ -275,7 +275,7 @@ same_in_babeltrace() {
 	refused 4 "line 3 of work.c has no code; the next line with code is 5" uprobe:./work:work.c:3
 	refused 4 "nor has any later line" uprobe:./work:work.c:3000
 	refused 4 "did you mean 'work.c'" uprobe:./work:wrok.c:3
-	refused 2 "a line has no return" uretprobe:./work:work.c:5
+	refused 2 "only functions have a return" uretprobe:./work:work.c:5
 	refused 4 "did you mean 'name'" 'uprobe:./work:tick(nam)'
 	refused 4 "did you mean 'size'" 'uprobe:./work:label(it->sise)'
 	refused 2 "vector register" 'uprobe:./work:label(weight)'

@@ -95,8 +95,8 @@ int wm_instance_open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 
 	if (fd < 0 && errno == ENOENT)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "cannot record kernel events: there is no '%s/instances', which "
-				   "Linux has since 3.10",
+				   "cannot record kernel events: there is no '%s/instances', "
+				   "which Linux has had since 3.10",
 				   t->path);
 	if (fd < 0)
 		return wm_diag_set(diag, -errno, NULL, -1,
@@ -180,7 +180,7 @@ static int instance_make_folder(struct wm_instance *i, struct wm_diag *diag)
 		err = mkdirat(i->parent, i->name, 0700) ? -errno : 0;
 	}
 	if (err)
-		return wm_diag_set(diag, err, NULL, -1, "cannot make a tracing instance: %s",
+		return wm_diag_set(diag, err, NULL, -1, "cannot create a tracing instance: %s",
 				   strerror(-err));
 	i->dirfd = openat(i->parent, i->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (i->dirfd < 0 || flock(i->dirfd, LOCK_EX | LOCK_NB) < 0)

@@ -260,8 +260,8 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 
 	if (i->functions && i->graph != graph)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "cannot trace functions both one by one and as a graph in one "
-				   "recording; make two recordings");
+				   "one recording cannot use both the function and the "
+				   "function_graph tracer; make two recordings");
 	err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
 			   : wm_instance_put(i, "set_ftrace_filter", glob);
 	if (err == -EINVAL)

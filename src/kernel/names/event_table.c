@@ -16,8 +16,9 @@
 	}
 
 static const struct wm_event_known known[] = {
-    SOFTWARE("task-clock", NULL, TASK_CLOCK, false, "CPU time of the tasks, in nanoseconds"),
-    SOFTWARE("cpu-clock", NULL, CPU_CLOCK, false, "time by a timer of each CPU, in nanoseconds"),
+    SOFTWARE("task-clock", NULL, TASK_CLOCK, false, "CPU time used by the tasks, in nanoseconds"),
+    SOFTWARE("cpu-clock", NULL, CPU_CLOCK, false,
+	     "time measured by a per-CPU timer, in nanoseconds"),
     SOFTWARE("context-switches", "cs", CONTEXT_SWITCHES, true, "a task left its CPU"),
     SOFTWARE("cpu-migrations", "migrations", CPU_MIGRATIONS, true, "a task moved to another CPU"),
     SOFTWARE("page-faults", "faults", PAGE_FAULTS, false, "a memory page was not present"),
@@ -31,18 +32,18 @@ static const struct wm_event_known known[] = {
 	     "a CPU switched to a task of another cgroup"),
     SOFTWARE("bpf-output", NULL, BPF_OUTPUT, true, "output of BPF programs"),
     SOFTWARE("dummy", NULL, DUMMY, false, "counts nothing"),
-    HARDWARE("cycles", "cpu-cycles", CPU_CYCLES, "cycles of the CPU, at its actual frequency"),
+    HARDWARE("cycles", "cpu-cycles", CPU_CYCLES, "CPU cycles, at the actual frequency"),
     HARDWARE("instructions", NULL, INSTRUCTIONS, "instructions retired"),
     HARDWARE("cache-references", NULL, CACHE_REFERENCES, "accesses to the last-level cache"),
     HARDWARE("cache-misses", NULL, CACHE_MISSES, "accesses that missed the last-level cache"),
     HARDWARE("branches", "branch-instructions", BRANCH_INSTRUCTIONS, "branches retired"),
     HARDWARE("branch-misses", NULL, BRANCH_MISSES, "mispredicted branches"),
-    HARDWARE("bus-cycles", NULL, BUS_CYCLES, "cycles of the bus"),
+    HARDWARE("bus-cycles", NULL, BUS_CYCLES, "bus cycles"),
     HARDWARE("stalled-cycles-frontend", "idle-cycles-frontend", STALLED_CYCLES_FRONTEND,
 	     "cycles in which no instruction was ready to issue"),
     HARDWARE("stalled-cycles-backend", "idle-cycles-backend", STALLED_CYCLES_BACKEND,
 	     "cycles in which resources for issuing were exhausted"),
-    HARDWARE("ref-cycles", NULL, REF_CPU_CYCLES, "cycles of the CPU, at a constant frequency"),
+    HARDWARE("ref-cycles", NULL, REF_CPU_CYCLES, "CPU cycles, at a constant frequency"),
 };
 
 const struct wm_event_known *wm_event_known(size_t i)

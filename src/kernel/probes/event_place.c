@@ -190,10 +190,10 @@ static int event_place_add_line(const struct wm_event_place *p, struct wm_event_
 	if (!file)
 		err = -ENOMEM;
 	else if (!strcmp(p->family, "uretprobe"))
-		err =
-		    wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				"'%s:%.80s': a line has no return, only functions have; use uprobe",
-				p->family, p->text);
+		err = wm_diag_set(p->diag, -EINVAL, NULL, -1,
+				  "'%s:%.80s': only functions have a return, lines do not; use "
+				  "uprobe",
+				  p->family, p->text);
 	else if (!vars)
 		err = wm_diag_set(p->diag, -ENOENT, NULL, -1,
 				  "'%.80s' has no debug information, which lines need: build it "

@@ -520,7 +520,7 @@ static int compile_one(struct compiler *c, struct slice s)
 		return err;
 	if (*type && *type != 'b' && (*value.type == 'b' || !strncmp(value.type, "sb", 2)))
 		return args_refuse(c, s.at, -EINVAL,
-				   "it is a bit field, which has no other type: omit the type");
+				   "the type of a bit field cannot be changed: omit it");
 	if (*type)
 		memcpy(value.type, type, sizeof(type));
 	if (is_narrow_number(c, &value))

@@ -184,12 +184,13 @@ static int cannot_write(const struct wm_tracefs *t, const char *file, int err, s
 	if (err == -ENOENT)
 		return wm_diag_set(
 		    diag, err, t->path, -1,
-		    "cannot make probes: this kernel has neither dynamic_events nor "
+		    "cannot create probes: this kernel has neither dynamic_events nor "
 		    "uprobe_events in %s; use one built with CONFIG_UPROBE_EVENTS or "
 		    "CONFIG_KPROBE_EVENTS",
 		    t->path);
-	return wm_diag_set(diag, err, t->path, -1, "cannot make probes: cannot write %s/%s (%s)%s",
-			   t->path, file, strerror(-err),
+	return wm_diag_set(diag, err, t->path, -1,
+			   "cannot create probes: cannot write %s/%s (%s)%s", t->path, file,
+			   strerror(-err),
 			   err == -EROFS ? "; mount this tracefs writable" : "; run as root");
 }
 

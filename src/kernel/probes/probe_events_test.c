@@ -104,7 +104,7 @@ static void test_made_and_removed(void **state)
 	uint64_t id;
 
 	if (!d) {
-		print_message("skipped: cannot make probes here\n");
+		print_message("skipped: cannot create probes here\n");
 		skip();
 	}
 	assert_int_equal(wm_tracefs_event_id(w->space.tracefs, system, event, &id, NULL), 0);
@@ -154,7 +154,7 @@ static void killed(struct world *w, bool keeper, char *system)
 	(void)close(out[0]);
 	(void)close(out[1]);
 	if (!*system) {
-		print_message("skipped: cannot make probes here\n");
+		print_message("skipped: cannot create probes here\n");
 		skip();
 	}
 }
