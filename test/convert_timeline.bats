@@ -239,7 +239,7 @@ all_there() { # STATUS TRACE...: converts to both formats and compares
 	trace=$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel
 	waymark print --format=jsonl "$trace" >wanted.jsonl
 	run -0 waymark convert --split-size 500K "$trace" out.json
-	[[ $output == *"'out.json' would be too large for its readers: wrote "*" files, in time order"* ]]
+	[[ $output == *"'out.json' would be too large for the programs that read it: wrote "*" files, in time order"* ]]
 	[ ! -e out.json ] && [ -e out.1.json ] && [ -e out.3.json ] || false
 	! ls -- *.part 2>/dev/null || false
 	python3 "$check" chrome wanted.jsonl out.*.json

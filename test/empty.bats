@@ -50,17 +50,17 @@ teardown() {
 
 @test "programs without marks, and the helpers that provide some" {
 	run -0 waymark record -o t -- env -i /bin/true
-	[[ "$output" == *"no process of "*" has marks"*"cleaned environment"*"record -g -- "*"syscall:"*"--preload malloc,pthread"* ]]
+	[[ "$output" == *"no process of "*" has tracepoints"*"cleared environment"*"record -g -- "*"syscall:"*"--preload malloc,pthread"* ]]
 	run -0 waymark record -o t2 --preload malloc -- ls /
 	[[ "$output" =~ [1-9][0-9]*" events, " ]]
-	[[ "$output" != *"has marks"* ]]
+	[[ "$output" != *"has tracepoints"* ]]
 }
 
 @test "a static program without the runtime; --preload none" {
 	run -0 waymark record -o t -- "$W/static"
 	[[ "$output" == *"linked statically and without the runtime"*"libwaymark-rt.a"* ]]
 	run -4 waymark record -o t3 -e app:tick -- "$W/static"
-	[[ "$output" == *"the event 'app:tick' exists, but no process that has it joined"* ]]
+	[[ "$output" == *"the event 'app:tick' exists, but no process that contains it joined"* ]]
 	run -0 waymark record -o t2 --preload none -- /bin/true
 	[[ "$output" == *"--preload none excluded it"* ]]
 }

@@ -102,7 +102,7 @@ start_app() {
 	for language in c c++; do
 		cc -x "$language" -O2 -I"$WAYMARK_SOURCE/include" ride.c -o ride
 		run -0 waymark list --fields ride:big ./ride
-		[[ $output == *"carried by shop:order (ride.c:3)"* ]]
+		[[ $output == *"attached to shop:order (ride.c:3)"* ]]
 		[[ $output != *"site in"* ]]
 		run -0 waymark list --json ride:big ./ride
 		[[ $output == *'"rides_on":"shop:order"'* ]]
@@ -427,7 +427,7 @@ counts_agree() {
 	run waymark list --fields ./sdt
 	[ "$status" -eq 0 ]
 	[[ $output == *"usdt:./sdt:shop:idle "*usdt*"2 places"* ]]
-	[[ $output == *"at 0x"*"operands "* ]]
+	[[ $output == *"at file offset 0x"*"operands "* ]]
 	waymark list --json ./sdt >sdt.json
 	readelf -n sdt >notes
 	python3 - <<-'END'

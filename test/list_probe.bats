@@ -53,7 +53,7 @@ setup() {
 @test "--fields of a function, of a line, of a return; each with its type or a reason" {
 	run -0 waymark list --fields uprobe:./zoo:tick
 	echo "$output"
-	[[ $output == *"      at 0x"* ]]
+	[[ $output == *"      at file offset 0x"* ]]
 	[[ $output == *"      int              i"$'\n'* ]]
 	[[ $output == *"      const char * const name"$'\n'* ]]
 	[[ $output == *"      double           w  (it is passed in a vector register"* ]]

@@ -347,7 +347,7 @@ without_symbols() {
 	[ "$(grep -o '[0-9]*  events, full' info.txt | tr -s ' ')" = $'5 events, full\n2 events, full' ]
 }
 
-@test "counts of perf stat at intervals: the values of perf stat report" {
+@test "perf stat counts at intervals: the values of perf stat report" {
 	perf stat record -o s.data -a -A -I 50 -e cpu-clock,context-switches sleep 0.3 >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	perf stat report -i s.data 2>&1 | sed -n 's/<not counted>/-/; /^ *[0-9.]* CPU/p' | tr -d , |
@@ -361,7 +361,7 @@ without_symbols() {
 	[ ! -s err ]
 }
 
-@test "counts of perf stat at the end, in file and pipe: the values of perf stat report" {
+@test "perf stat counts at the end, in file and pipe: the values of perf stat report" {
 	perf stat record -o s.data -e task-clock:u,page-faults true >/dev/null 2>err || skip "$(head -1 err)"
 	perf stat report -i s.data 2>&1 | tr -d , |
 		awk '$2 == "msec" { print $3, $1 } $2 == "page-faults" { print $2, $1 }' | sort >perf.txt
@@ -372,7 +372,7 @@ without_symbols() {
 	perf stat record -o - -e page-faults true >pipe.data 2>err || skip "$(head -1 err)"
 	waymark print pipe.data | grep 'page-faults: { cpu = -1, .* value = [1-9][0-9]*, enabled'
 	run -5 waymark convert s.data out.data
-	[[ $output == *"2 events left out of perf.data: counts of perf stat"* ]]
+	[[ $output == *"2 events left out of perf.data: perf stat counts"* ]]
 	waymark convert s.data s.ctf/
 	[ "$(waymark print s.ctf | grep -c 'round = .*final')" = 2 ]
 }

@@ -255,9 +255,9 @@ child_of() {
 	chmod 755 "$open"
 	mkdir -m 700 "$open/closed"
 	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" record -o "$open/closed/t" -- true
-	[ "$output" = "waymark: cannot record to '$open/closed/t': cannot create the folder: Permission denied; run as root, or as a user with permission, or name another place" ]
+	[ "$output" = "waymark: cannot record to '$open/closed/t': cannot create the folder: Permission denied; run as root, or as a user with permission, or choose another directory" ]
 	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" stat -o "$open/closed/t" -e page-faults:u -- true
-	[ "$output" = "waymark: cannot write '$open/closed/t': Permission denied; run as root, or as a user with permission, or name another place" ]
+	[ "$output" = "waymark: cannot write '$open/closed/t': Permission denied; run as root, or as a user with permission, or choose another path" ]
 	run -3 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" print "$open/closed/t"
 	[[ $output == *"Permission denied; run as root, or as a user with permission" ]]
 	rm -r "$open"
@@ -377,14 +377,14 @@ child_of() {
 
 @test "code that must not be patched: no event is recorded, and the reason is printed" {
 	WAYMARK_NOPATCH=1 run -0 waymark record -o t -- "$W/app"
-	[[ "$output" =~ "marks that stayed off: "[1-9][0-9]*" in 1 process".*"unset WAYMARK_NOPATCH" ]]
+	[[ "$output" =~ "tracepoints that stayed off because their code cannot be patched: "[1-9][0-9]*" in 1 process".*"unset WAYMARK_NOPATCH" ]]
 	[[ "$output" == *" 0 events, "* ]]
 	WAYMARK_NOPATCH=1 "$W/app" run >out 3>&- &
 	app=$!
 	pids+=("$app")
 	until_true grep -q ready out
 	run -0 waymark record -o t2 -p "$app" -- sleep 0.3
-	[[ "$output" =~ "process $app: marks that stay off because WAYMARK_NOPATCH is set: "[1-9] ]]
+	[[ "$output" =~ "process $app: tracepoints that stay off because WAYMARK_NOPATCH is set: "[1-9] ]]
 	[[ "$output" == *" 0 events, "* ]]
 }
 
@@ -478,7 +478,7 @@ child_of() {
 	for options in "-c 1" "-F 99" "-g dwarf"; do
 		for name in 'hello:*' user:hello:greeting; do
 			run -2 "$WAYMARK_BUILD/waymark" record -o t -e "$name" $options -- "$app"
-			[[ $output == *"is no event of the kernel: events of programs are recorded each time"* ]]
+			[[ $output == *"is not a kernel event: program events are recorded every time they occur"* ]]
 			[ ! -e t ]
 		done
 	done

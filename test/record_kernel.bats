@@ -191,7 +191,7 @@ by_waymark() {
 	gcc -m32 -O1 -nostdlib -static -ffreestanding -fno-pic -no-pie narrow.c -o narrow 2>why || skip "no 32-bit compiler: $(head -1 why)"
 	./narrow || skip "this kernel runs no 32-bit programs"
 	run -0 --separate-stderr waymark record -o t -e syscall:getppid -- ./narrow
-	[[ $stderr == *"'./narrow' is a 32-bit program: the kernel has no events for its single system calls; raw_syscalls:"* ]]
+	[[ $stderr == *"'./narrow' is a 32-bit program: the kernel has no events for its individual system calls; raw_syscalls:"* ]]
 	[[ $stderr != *"wrong ELF class"* ]]
 	run -0 --separate-stderr waymark record -q -o r --preload none -e raw_syscalls:sys_enter --filter 'id == 64' -- ./narrow
 	[ -z "$stderr" ]
@@ -478,7 +478,7 @@ by_waymark() {
 	local event
 	for event in syscall:getppid sw:cpu-clock proc:stat; do
 		run -125 --separate-stderr waymark record -o t --mode overwrite -e "$event" -- "$W/calls" 1
-		[[ $stderr == *"'overwrite' keeps only events of programs"* ]]
+		[[ $stderr == *"overwrite mode keeps only program events"* ]]
 		[ ! -e t ]
 	done
 }

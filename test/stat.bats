@@ -414,7 +414,7 @@ delayed() {
 	[[ $output =~ \ syscall:write\ .*per\ second ]]
 	[ "$(grep -c ' 0  syscall:swapoff$' <<<"$output")" -eq 1 ]
 	[[ ! $output =~ syscall:reboot ]]
-	[[ $output =~ \ 0\ \ each\ of\ [0-9]+\ more\ that\ the\ wildcards\ match ]]
+	[[ $output =~ \ 0\ \ for\ each\ of\ the\ [0-9]+\ other\ events\ that\ match\ the\ wildcards ]]
 	run --separate-stderr -3 waymark stat --json -e 'syscall:re*' -- ./work
 	[[ $output =~ syscall:reboot ]]
 }

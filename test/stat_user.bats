@@ -246,7 +246,7 @@ end_steps() {
 			"${event#*=} $(getconf _NPROCESSORS_ONLN)" ]
 	done
 	run -2 waymark stat -i --per-cpu -e many:e1 -- "$W/many"
-	[[ $output == *"-i is not possible with events of programs"* ]]
+	[[ $output == *"-i is not possible with program events"* ]]
 }
 
 @test "-D: earlier counts of programs are excluded; --per-thread; -1: nothing; from the stream" {

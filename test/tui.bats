@@ -71,7 +71,7 @@ start() {
 
 report() {
 	start "${columns:-100}" "${rows:-30}" "$waymark" report "$@"
-	wait_for 'q leave'
+	wait_for 'q quit'
 }
 
 screen() {
@@ -134,7 +134,7 @@ ended() {
 
 
 
-	 1 of 6  ? help  q leave
+	 1 of 6  ? help  q quit
 	END
 	diff wanted <(screen | sed 's/ *$//')
 	keys Tab
@@ -152,7 +152,7 @@ ended() {
 	keys i
 	wait_for 'lost +lost +2 events lost: full'
 	keys q
-	wait_for 'q leave'
+	wait_for 'q quit'
 	keys '?'
 	wait_for 'Tab +the next table'
 	keys q
@@ -326,7 +326,7 @@ for r in rows:
 		keys Down e '?' PPage NPage q / x Escape '>' '<' i q
 	done
 	$tmux resize-window -x 80 -y 24
-	wait_for 'q leave'
+	wait_for 'q quit'
 	until_true rows_on_screen 10 # pending keys may still open a page
 	keys q
 	ended 0
@@ -357,12 +357,12 @@ for r in rows:
 	exec sleep 600
 	END
 	$tmux new-session -d -x 80 -y 24 "bash -m job.sh"
-	wait_for 'q leave'
+	wait_for 'q quit'
 	keys C-z
 	wait_for '^here'
 	diff before stopped
 	touch go
-	wait_for 'q leave'
+	wait_for 'q quit'
 	keys Down q
 	ended 0
 }
@@ -382,10 +382,10 @@ for r in rows:
 	report t.data
 	$tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[12]m'
 	start 100 30 env NO_COLOR=1 "$waymark" report t.data
-	wait_for 'q leave'
+	wait_for 'q quit'
 	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m' || false
 	start 100 30 env TERM=vt100 "$waymark" report t.data
-	wait_for 'q leave'
+	wait_for 'q quit'
 	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m' || false
 }
 

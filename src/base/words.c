@@ -29,7 +29,7 @@ void wm_words_cannot(const struct wm_words *w, const char *verb, const char *obj
 	bool another = err == -EACCES && !strncmp(verb, "write", 5);
 
 	wm_words_say(w, "cannot %s '%s': %s%s", verb, object, wm_diag_errno(err < 0 ? err : -err),
-		     another ? ", or name another place" : "");
+		     another ? ", or choose another path" : "");
 }
 
 void wm_words_diag(const struct wm_words *w, const char *verb, const char *object, int err,

@@ -62,11 +62,11 @@ const struct wm_verb wm_cmd_annotate = {
     .name = "annotate",
     .summary = "show a function's instructions and source with their share of events",
     .synopsis = "SYMBOL [TRACE...] [--dso OBJECT] [-e GLOB [--filter EXPR]]...",
-    .details = "SYMBOL: the name of a function, as report prints it.\n"
-	       "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf or trace-cmd;\n"
-	       "-: standard input; default: the newest waymark-* trace in this folder. Exit status "
-	       "5: events are\n"
-	       "missing; a message gives the reason.",
+    .details =
+	"SYMBOL: the name of a function, as report prints it.\n"
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf or\n"
+	"trace-cmd; -: standard input; default: the newest waymark-* trace in this folder. Exit\n"
+	"status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .min_args = 1,

@@ -253,8 +253,8 @@ const struct wm_verb wm_cmd_flame = {
     .summary = "draw call chains as an HTML page: flame graphs and icicles",
     .synopsis = "[TRACE...|FOLDED] [-o FILE] [--before TRACE] [-e GLOB [--filter EXPR]]...",
     .details =
-	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	"ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf, trace-cmd\n"
+	"or ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
 	"FOLDED: a text file of folded chains. The page is one self-contained file: a click\n"
 	"zooms, / searches, Escape goes back. Exit status 5: events are missing; a message\n"
 	"gives the reason.",

@@ -177,11 +177,12 @@ const struct wm_verb wm_cmd_report = {
     .name = "report",
     .summary = "show which code causes events, by call chain",
     .synopsis = "[TRACE...] [-s KEY,...] [-g] [-e GLOB [--filter EXPR]]...",
-    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	       "ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
-	       "Without -s, samples are split by comm,dso,sym and other events by event,comm.\n"
-	       "Samples are weighted by their period and have one table per event. Exit status 5:\n"
-	       "events are missing; a message gives the reason.",
+    .details =
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf, trace-cmd\n"
+	"or ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
+	"Without -s, samples are split by comm,dso,sym and other events by event,comm.\n"
+	"Samples are weighted by their period and have one table per event. Exit status 5:\n"
+	"events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -212,7 +212,7 @@ static void test_refused(void **state)
 	assert_int_equal(wm_elf_sites_read(e, &sites, &diag), -ENOEXEC);
 	assert_string_equal(
 	    diag.sentence,
-	    "a 32-bit program with marks: events can be recorded from 64-bit programs only");
+	    "a 32-bit program with tracepoints: events can be recorded from 64-bit programs only");
 	wm_elf_close(e);
 }
 

@@ -207,8 +207,8 @@ static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, s
 	if (e->narrow)
 		return s ? wm_diag_set(
 			       diag, -ENOEXEC, e->name, -1,
-			       "a 32-bit program with marks: events can be recorded from 64-bit "
-			       "programs only")
+			       "a 32-bit program with tracepoints: events can be recorded from "
+			       "64-bit programs only")
 			 : 0;
 	if (!e->nr_sections)
 		return wm_diag_set(diag, -ENODATA, e->name, -1,

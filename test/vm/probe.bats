@@ -81,7 +81,7 @@ taken() { # NAME [STATUS]
 	[ -s clock/kernel/snapshot ]
 	cat refused_trigger.err
 	[ "$(tr '\n' ' ' <refused_trigger.status)" = "2 2 " ]
-	grep -q "the clock 'global' of a trigger would be the clock of all recorded events" refused_trigger.err
+	grep -q "a trigger's clock 'global' would apply to all recorded events" refused_trigger.err
 }
 
 @test "uprobes with debug information on that kernel" {

@@ -81,11 +81,12 @@ const struct wm_verb wm_cmd_convert = {
     .name = "convert",
     .summary = "write traces in the format of another tool",
     .synopsis = "[TRACE...] OUT [-i TRACE]... [--to FORMAT] [-e GLOB [--filter EXPR]]...",
-    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	       "ftrace; -: standard input.\n"
-	       "OUT's name determines the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
-	       ".json (chrome), .jsonl, .csv. OUT appears when it is complete, and only its owner\n"
-	       "can read it. Exit status 5: events are missing; a message gives the reason.",
+    .details =
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf, trace-cmd\n"
+	"or ftrace; -: standard input.\n"
+	"OUT's name determines the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
+	".json (chrome), .jsonl, .csv. OUT appears when it is complete, and only its owner\n"
+	"can read it. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct wm_convert_values),
     .min_args = 1,

@@ -93,7 +93,8 @@ static void convert_say_left_out(const struct wm_export *x, const char *format)
 		       r->text);
 	}
 	if (x->nr_files > 1)
-		wm_say("'%s' would be too large for its readers: wrote %u files, in time order",
+		wm_say("'%s' would be too large for the programs that read it: wrote %u files, in "
+		       "time order",
 		       x->options.path, x->nr_files);
 }
 

@@ -243,8 +243,8 @@ const struct wm_verb wm_cmd_info = {
     .summary = "show the format, contents and losses of a trace",
     .synopsis = "[TRACE] [--repair|--verify|--hash|--json|--names]",
     .details =
-	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	"ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf, trace-cmd\n"
+	"or ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
 	"--repair keeps every complete packet that can be read and prints what it changed; do\n"
 	"not run it while the trace is being recorded. Exit status 5: events are missing.",
     .options = options,

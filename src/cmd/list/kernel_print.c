@@ -74,7 +74,7 @@ static void kernel_print_details(const struct wm_inventory_kernel *k, size_t at)
 	for (uint32_t i = 0; d->path && i < nr; i++) {
 		const struct wm_event_def *place = &d[i];
 
-		(void)printf("      at 0x%" PRIx64 " of the file", place->offset);
+		(void)printf("      at file offset 0x%" PRIx64, place->offset);
 		if (place->operands && *place->operands) {
 			(void)printf(", operands ");
 			wm_say_clean(stdout, place->operands);
@@ -264,7 +264,7 @@ void wm_list_families_text(const struct wm_inventory_kernel *k)
 
 	wm_inventory_kernel_families(k, families);
 	(void)printf("%-10s  %6s  %-33s  %s\n", "FAMILY", "EVENTS", "WHAT", "FOR EXAMPLE");
-	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "marks in programs",
+	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "tracepoints in programs",
 		     "waymark list ./app");
 	for (size_t i = 0; i < WM_INVENTORY_FAMILIES; i++) {
 		const struct wm_inventory_family *f = &families[i];

@@ -150,9 +150,9 @@ static void say_no_events(const struct wm_inventory *l, const struct values *v, 
 		       "<waymark/tracepoint.h>, and no helper was preloaded",
 		       v->pid);
 	else if (!nr_files)
-		wm_say(
-		    "no running process %shas marks; name a program or library to list its events",
-		    geteuid() ? "of yours " : "");
+		wm_say("none of %s running processes has tracepoints; name a program or library to "
+		       "list its events",
+		       geteuid() ? "your" : "the");
 	for (uint32_t i = 0; i < l->nr_groups && !v->pid && nr_files; i++)
 		wm_say("'%s' has no events: it was not built with <waymark/tracepoint.h>",
 		       l->groups[i].title);
@@ -287,7 +287,7 @@ static int cmd_list_run(void *values, int nr_args, char **args)
 		return wm_list_lines(args[0], f.values->json);
 	if (f.values->names &&
 	    (f.values->fields || f.values->json || f.values->pid || nr_args > 1)) {
-		wm_say("list: --names takes the beginning of one name and no other option");
+		wm_say("list: --names takes a prefix of one name and no other option");
 		return WM_EXIT_USAGE;
 	}
 	if (f.values->names)
@@ -323,8 +323,8 @@ static const struct wm_option options[] = {
      WM_OPTION_TO_INTEGER(struct values, pid)},
     {.name = "fields",
      .letter = 'F',
-     .help = "list also field types, print forms and the location of each site; of probes, the "
-	     "parameters and variables that can be named there",
+     .help = "also list field types, print formats and the location of each site; for probes, the "
+	     "parameters and variables available there",
      WM_OPTION_TO_FLAG(struct values, fields)},
     {.name = "lines",
      .letter = 'L',
@@ -337,7 +337,7 @@ static const struct wm_option options[] = {
     {.name = "names",
      .help =
 	 "print only the names that start with GLOB, one per line, for shell completion; without "
-	 "a ':' in GLOB, only the parts up to their ':'",
+	 "a ':' in GLOB, only the part of each name up to its ':'",
      WM_OPTION_TO_FLAG(struct values, names)},
     WM_OPTION_END,
 };
@@ -347,10 +347,11 @@ const struct wm_verb wm_cmd_list = {
     .summary = "list the events of programs, processes and the kernel",
     .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--lines] [--json] [--names]",
     .details =
-	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it matches\n"
-	"names of any provider. The first argument is a file if it contains a '/' or names a\n"
-	"file, unless it starts with a family such as 'usdt:'. Without arguments, the families\n"
-	"of events are listed, and the running processes of this user (for root, of all users).",
+	"GLOB is an event name as in waymark-events(7) and may contain the wildcards *, ? and\n"
+	"[...]; without a ':' it matches names of any provider. The first argument is a file\n"
+	"if it contains a '/' or names a file, unless it starts with a family such as 'usdt:'.\n"
+	"Without arguments, the families of events are listed, and the running processes of\n"
+	"this user (for root, of all users).",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -70,7 +70,7 @@ static void list_print_details(const struct wm_inventory_event *e)
 		(void)printf(":%" PRIu32 "\n", c->line);
 	}
 	if (c->carrier) {
-		(void)printf("      carried by ");
+		(void)printf("      attached to ");
 		wm_say_clean(stdout, c->carrier);
 		(void)printf(" (");
 		wm_say_clean(stdout, *c->file ? c->file : "?");

@@ -75,7 +75,7 @@ int wm_print_columns(const char *list, uint32_t *ret)
 	else if (ok && !mask)
 		wm_say("print: -F needs the name of a column");
 	else if (ok && needs_address(mask))
-		wm_say("print: -F: sym, symoff and dso are shown with ip, which is not chosen");
+		wm_say("print: -F: sym, symoff and dso need ip, which is not selected");
 	else if (ok) {
 		*ret = mask;
 		return WM_EXIT_DONE;

@@ -52,7 +52,7 @@ static int read_words(const char *option, const struct word_bit *words, const ch
 		       (strlen(words[i].word) != n || strncmp(words[i].word, at, n) != 0))
 			i++;
 		if (!words[i].word) {
-			wm_say("print: --%s: '%.*s' is not one of its words; 'waymark help print' "
+			wm_say("print: --%s: '%.*s' is not a valid value; 'waymark help print' "
 			       "lists them",
 			       option, (int)n, at);
 			return WM_EXIT_USAGE;

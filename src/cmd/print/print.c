@@ -21,7 +21,7 @@ static int choose_format(struct wm_print_values *v)
 	}
 	if (v->columns &&
 	    (v->json || v->jsonl || v->fields || (v->format && v->format != WM_VIEW_PERF))) {
-		wm_say("print: -F is for perf's format, without --fields");
+		wm_say("print: -F requires perf's format and cannot be combined with --fields");
 		return WM_EXIT_USAGE;
 	}
 	if (v->columns)
@@ -145,10 +145,11 @@ const struct wm_verb wm_cmd_print = {
     .summary = "print the events of traces in time order",
     .synopsis =
 	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
-    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
-	       "ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
-	       "A line has: local time, time since the previous line, command:pid/tid, event,\n"
-	       "contexts, fields. Exit status 5: events are missing; a message gives the reason.",
+    .details =
+	"TRACE: a trace folder or file from waymark, LTTng, another CTF tracer, perf, trace-cmd\n"
+	"or ftrace; -: standard input; default: the newest waymark-* trace in this folder.\n"
+	"A line has: local time, time since the previous line, command:pid/tid, event,\n"
+	"contexts, fields. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct wm_print_values),
     .max_args = WM_VERB_ANY,

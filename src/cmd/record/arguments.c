@@ -22,8 +22,8 @@ int wm_record_sample_rate(struct wm_sampling_how *how, const char *argument, boo
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
 				   "give -F or -c only once, and not both");
 	if (wm_number_parse_integer(argument, 1, INT64_MAX, &n) < 0)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is not an integer of 1 or more (%s)", argument,
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is not a positive integer (%s)",
+				   argument,
 				   frequency ? "samples per second" : "events per sample");
 	if (frequency)
 		how->frequency = (uint64_t)n;

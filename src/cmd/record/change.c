@@ -112,10 +112,10 @@ static bool record_change_say_unfit(const struct wm_recorder_plan *plan,
 		if (!record_change_bit(now->unfit, i))
 			continue;
 		outright = outright || !wm_glob_is_pattern(glob, strlen(glob));
-		wm_say(
-		    "'%s' matches events that lack a field of its filter or have it with another "
-		    "type; they are not recorded; 'waymark list --fields' shows the fields",
-		    glob);
+		wm_say("'%s' matches events that lack a field of its filter, or have it with a "
+		       "different type; they are not recorded; 'waymark list --fields' shows the "
+		       "fields",
+		       glob);
 	}
 	return outright;
 }

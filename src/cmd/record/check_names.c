@@ -110,7 +110,9 @@ static void record_names_say_unmatched(const struct wm_recorder_plan *plan, cons
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
 	find_hint(plan, glob, hint, sizeof(hint));
 	if (near.nr && near.best[0].distance == 0)
-		wm_say("the event '%s' exists, but no process that has it joined", glob);
+		wm_say("the event '%s' exists, but no process that contains it joined the "
+		       "recording",
+		       glob);
 	else if (*sentence || !ask_kernel(plan, glob, hint, sizeof(hint)))
 		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : hint);
 	else

@@ -84,8 +84,9 @@ static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_reco
 	char *path;
 
 	if (plan->all)
-		wm_say("no process joined: no process contains the runtime, or no thread reached a "
-		       "requested mark; 'waymark list' shows the processes with marks");
+		wm_say("no process joined: no process contains the runtime, or no thread reached "
+		       "a requested tracepoint; 'waymark list' shows the processes with "
+		       "tracepoints");
 	if (plan->all || plan->nr_pids) {
 		(void)wm_recorder_say_missing(recorder);
 		return;
@@ -102,13 +103,13 @@ static void say_no_marks(const struct wm_recorder_plan *plan)
 	const char *name = alone ? plan->command[0] : "";
 
 	if (!alone || plan->preload)
-		wm_say("no process that joined has marks (a process started with a cleaned "
+		wm_say("no process that joined has tracepoints (a process started with a cleared "
 		       "environment does not join)");
 	else
-		wm_say("no process of '%s' has marks (one started with a cleaned environment does "
-		       "not join). Try: waymark record -g -- %s (samples of its functions), "
-		       "waymark record -e 'syscall:*' -- %s (system calls; as root), or "
-		       "waymark record --preload malloc,pthread -- %s (calls of the C library)",
+		wm_say("no process of '%s' has tracepoints (one started with a cleared "
+		       "environment does not join). Try: waymark record -g -- %s (samples of its "
+		       "functions), waymark record -e 'syscall:*' -- %s (system calls; as root), "
+		       "or waymark record --preload malloc,pthread -- %s (calls of the C library)",
 		       name, name, name, name);
 }
 

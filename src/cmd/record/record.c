@@ -33,9 +33,9 @@
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to record"),
     WM_RECORD_EVENT(
-	"record events whose provider:name matches GLOB, of programs and of the kernel "
-	"(sched:sched_switch, syscall:openat, ftrace:print); the prefix user: or kernel: "
-	"selects one of the two; repeatable; default: all events of programs"),
+	"record program and kernel events whose provider:name matches GLOB (sched:sched_switch, "
+	"syscall:openat, ftrace:print); the prefix user: or kernel: selects one of the two; "
+	"repeatable; default: all program events"),
     WM_RECORD_EXCLUDE("do not record these events, even if an -e matches them; repeatable"),
     WM_RECORD_FILTER(
 	"record the events of the preceding -e only when EXPR is true, 'rows > 100 && sql == "
@@ -87,8 +87,8 @@ static const struct wm_option options[] = {
     WM_RECORD_PROCESSES("record running processes"),
     WM_RECORD_THREADS("record running threads, without the threads and processes they start"),
     WM_RECORD_CPUS("record only events on these CPUs, '0-3,8'"),
-    WM_RECORD_ALL("record all processes, also those that start later: their kernel events and "
-		  "samples, and the events of programs with the runtime"),
+    WM_RECORD_ALL("record all processes, including those that start later: their kernel events "
+		  "and samples, and the events of programs with the runtime"),
     WM_OPTION_HEADING("Output and buffers"),
     {.name = "output",
      .letter = 'o',
@@ -100,9 +100,9 @@ static const struct wm_option options[] = {
      .argument = "SIZE",
      .min = WM_RULES_BUFFER_MIN,
      .max = (int64_t)WM_POOL_BYTES_MAX / 2,
-     .help = "upper limit of event memory per process, allocated on demand [64M]; and the size of "
-	     "all rings of the kernel together, allocated at the beginning [a 32nd of the memory, "
-	     "at most 64M for each CPU]",
+     .help = "upper limit of event memory per process, allocated on demand [64M]; and the total "
+	     "size of the kernel's rings, allocated at the start [1/32 of memory, at most 64M per "
+	     "CPU]",
      WM_OPTION_TO_SIZE(struct wm_record_asked, buffer_bytes)},
     {.name = "mode",
      .argument = "MODE",
@@ -234,7 +234,7 @@ static int cmd_record_check(const struct wm_record_asked *r, int nr_args)
 		    "-a already covers every process: do not combine it with -p or -t");
 	if (r->pids.nr && r->tids.nr)
 		return cmd_record_usage(
-		    "-t selects single threads and -p whole processes: give only one of them");
+		    "-t selects individual threads and -p whole processes: give only one of them");
 	if (!wm_rules_has_pool(wm_record_asked_buffer(r), (uint32_t)r->mode))
 		return cmd_record_usage("--buffer-size: cannot create a buffer of this size");
 	if (r->preload && running)

@@ -154,10 +154,10 @@ static void say_unpatched(const struct wm_recording_totals *t)
 	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
 		return;
 	wm_say(
-	    "marks that stayed off: %u in %u %s, whose code cannot be patched: %s",
+	    "tracepoints that stayed off because their code cannot be patched: %u in %u %s; %s",
 	    t->sites_unpatched, t->nr_unpatched, wm_plural(t->nr_unpatched, "process", "processes"),
 	    t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
-			   : "the system forbids it (SELinux, seccomp); build the program with "
+			   : "the system forbids it (SELinux, seccomp): build the program with "
 			     "-DWAYMARK_LOADTEST");
 }
 
@@ -205,7 +205,7 @@ static void say_oddities(const struct run *r)
 		       "one event) and were not recorded for that -e",
 		       t->filtered_missing, wm_plural(t->filtered_missing, "event", "events"));
 	if (t->sites_refused)
-		wm_say("marks that stayed off because their code was modified, by a "
+		wm_say("tracepoints that stayed off because their code was modified, by a "
 		       "debugger or a uprobe: %u",
 		       t->sites_refused);
 	say_unpatched(t);

@@ -93,8 +93,7 @@ static int stat_plan_say_refused(int err, const char *text, const struct wm_diag
 	else
 		wm_say("stat: %s", wm_words_of(err, diag));
 	if (unknown && !strchr(diag->where, ':'))
-		wm_say("to name an event of a program, give its provider, PROVIDER:%s, or write "
-		       "user:%s",
+		wm_say("to name a program event, give its provider, PROVIDER:%s, or write user:%s",
 		       diag->where, diag->where);
 	if (unknown)
 		return WM_EXIT_NO_MATCH;

@@ -106,7 +106,7 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 	row->enabled_ns = row->running_ns = t->elapsed_ns;
 	if (t->plan->request.per_cpu)
 		row->reason =
-		    "events of programs are counted per thread, not per CPU; use -C to select CPUs";
+		    "program events are counted per thread, not per CPU; use -C to select CPUs";
 	else if (t->plan->request.per_thread)
 		row->where = where_text(t->plan, t->c, thread, 0);
 }

@@ -85,8 +85,8 @@ static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 
 	s->none = none && !wm_counters_nr(c->counters);
 	if (s->plan->request.per_cpu)
-		wm_say("events of programs are not counted per CPU, because each thread keeps its "
-		       "own count; '-C LIST' counts only on those CPUs");
+		wm_say("program events are not counted per CPU, because each thread keeps its own "
+		       "count; '-C LIST' counts only on those CPUs");
 	return !whole || s->plan->request.per_cpu;
 }
 

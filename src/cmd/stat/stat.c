@@ -129,7 +129,7 @@ static const struct wm_option options[] = {
      .argument = "MS",
      .min = 1,
      .max = 86400000,
-     .help = "print the counts of every MS milliseconds",
+     .help = "print the counts for every interval of MS milliseconds",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, interval_ms)},
     {.name = "repeat",
      .letter = 'r',
@@ -168,10 +168,10 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_stat = {
     .name = "stat",
-    .summary = "count events of programs, the kernel and the CPU, without recording them",
+    .summary = "count program, kernel and CPU events, without recording them",
     .synopsis = "[-e NAME]... [-a | -p PID | -t TID] [OPTION]... [-- CMD [ARG]...]",
     .details =
-	"With -a, -p or -t, CMD is not counted; its run time is the length of the counting.\n"
+	"With -a, -p or -t, CMD is not counted: counting ends when it exits.\n"
 	"Without CMD, counting ends when the processes exit, or with Ctrl-C. The exit status\n"
 	"is CMD's; 125 when waymark failed before CMD ran; otherwise 5 when a requested event\n"
 	"could not be counted.",

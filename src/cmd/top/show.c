@@ -47,8 +47,8 @@ static const char *const keys_in_turn[] = {
 static const char *const help[] = {
     "waymark top: a live profile of events",
     "",
-    "q          leave",
-    "p, space   pause and continue; events are counted meanwhile",
+    "q          quit",
+    "p, space   pause or resume; events are counted meanwhile",
     "Enter e g  show or hide the calls of the selected row (needs -g)",
     "up down    select another row (also j k, page up and down, home, end)",
     "s          split by other keys: comm,dso,sym; sym; dso; comm; pid,comm; cpu; event",
@@ -115,7 +115,7 @@ static void make_below(struct wm_top_show *s)
 
 	s->below.bytes = 0;
 	wm_text_f(&s->below,
-		  " q quit   p pause   Enter calls   s split   z zero   +- pace   h help");
+		  " q quit   p pause   Enter calls   s split   z reset   +- interval   h help");
 	if (nr)
 		wm_text_f(&s->below, "   n %" PRIu32 " %s", nr,
 			  wm_plural(nr, "problem", "problems"));

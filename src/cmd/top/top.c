@@ -276,7 +276,7 @@ static int cmd_top_complete(struct wm_top_values *v, int nr_args)
 		    "-a already covers every process: do not combine it with -p or -t");
 	if (a->pids.nr && a->tids.nr)
 		return cmd_top_usage(
-		    "-t selects single threads and -p whole processes: give only one of them");
+		    "-t selects individual threads and -p whole processes: give only one of them");
 	a->all |= !running && !nr_args;
 	for (uint32_t i = 0; i < a->list.nr; i++) {
 		events |= a->list.events[i].names && !a->list.events[i].exclude;
@@ -351,7 +351,7 @@ static const struct wm_option options[] = {
     WM_PROFILE_LIMIT(struct wm_top_values, profile, "leave out rows below PERCENT"),
     {.name = "half-life",
      .argument = "SECONDS",
-     .help = "time after which an event counts half (10)",
+     .help = "half-life of an event's weight, in seconds (10)",
      SECONDS(half_life_s)},
     {.name = "no-decay", .help = "count all events since the start equally", TO(FLAG, no_decay)},
     WM_OPTION_HEADING("Output"),
@@ -389,12 +389,12 @@ const struct wm_verb wm_cmd_top = {
 		"[-- CMD...|-p PID|-t TID|-a]",
     .details =
 	"On a terminal the display is updated every two seconds and reacts to keys (h lists\n"
-	"them); elsewhere top prints one block of text after another. Rates and shares refer\n"
-	"to the last moments: an event counts half after --half-life. Nothing is written to\n"
-	"disk. Lost events are reported.\n\n"
-	"A CMD is watched, and its exit status is returned; with -p, -t or -a it is not\n"
-	"watched, and its run time is the length of the run. Leaving earlier stops CMD with\n"
-	"SIGTERM, and SIGKILL two seconds later.",
+	"them); elsewhere top prints one block of text after another. Rates and shares describe\n"
+	"the recent past: an event's weight halves every --half-life seconds. Nothing is\n"
+	"written to disk. Lost events are reported.\n\n"
+	"A CMD is watched, and its exit status is returned; with -p, -t or -a, CMD is not\n"
+	"watched; top runs until it exits. Quitting earlier sends CMD SIGTERM, and SIGKILL two\n"
+	"seconds later.",
     .options = options,
     .values_bytes = sizeof(struct wm_top_values),
     .max_args = WM_VERB_ANY,

@@ -305,8 +305,8 @@ static int check_stream(const struct wm_counting_choice *c, struct wm_diag *diag
 	if (q->no_inherit && c->counting.programs)
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
-		    "-i is not possible with events of programs: those of child processes are "
-		    "always counted, too");
+		    "-i is not possible with program events: those of child processes are always "
+		    "counted, too");
 	return 0;
 }
 

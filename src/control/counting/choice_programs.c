@@ -97,7 +97,7 @@ int wm_counting_rules_add(struct wm_counting_rules *r, const char *name,
 		name += 5;
 	if (choice_programs_is_named(r, name))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is named twice, but an event of a program is counted "
+				   "'%s' is named twice, but a program event is counted only "
 				   "once; give one filter, joined with ||",
 				   name);
 	for (int i = 0; i < 2 && !err; i++)

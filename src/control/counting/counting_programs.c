@@ -186,22 +186,23 @@ void wm_counting_programs_say(const struct wm_words *words, const struct wm_tall
 	if (t->lost)
 		wm_words_say(
 		    words,
-		    "%llu %s of programs could not be counted: out of memory, or emitted in a "
-		    "child of vfork or in signal handlers nested deeper than 8",
+		    "%llu program %s could not be counted: out of memory, or emitted in a child "
+		    "of vfork or in signal handlers nested deeper than 8",
 		    (unsigned long long)t->lost, wm_plural(t->lost, "event", "events"));
 	if (t->filtered_missing)
 		wm_words_say(words,
-			     "events of programs that lack a field of their filter, and are not "
+			     "program events that lack a field of their filter, and are not "
 			     "counted: %llu",
 			     (unsigned long long)t->filtered_missing);
 	if (t->nr_unpatched)
 		wm_words_say(words,
-			     "marks that stayed off: %llu in %u %s, whose code cannot be patched",
+			     "tracepoints that stayed off because their code cannot be patched: "
+			     "%llu in %u %s",
 			     (unsigned long long)t->sites_unpatched, t->nr_unpatched,
 			     wm_plural(t->nr_unpatched, "process", "processes"));
 	if (t->sites_refused)
 		wm_words_say(words,
-			     "marks that stayed off because their code was modified, by a debugger "
-			     "or a uprobe: %u",
+			     "tracepoints that stayed off because their code was modified, by a "
+			     "debugger or a uprobe: %u",
 			     t->sites_refused);
 }

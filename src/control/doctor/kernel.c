@@ -157,7 +157,7 @@ static void check_function_tracer(struct wm_doctor *d, struct wm_check *c)
 	fd = openat(t->dirfd, "available_filter_functions", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		wm_check_no(c, WM_WORKS_NO, "use a kernel that is not locked down",
-			    "built in, but refused to all users (%s)", strerror(errno));
+			    "built in, but not available to any user (%s)", strerror(errno));
 	else
 		wm_check_yes(c, "%s",
 			     file_has(t, "available_tracers", "function_graph")

@@ -182,9 +182,9 @@ static void check_attach(struct wm_doctor *d, struct wm_check *c)
 	else if (yama && scope > 0 && !wm_privilege_has(&d->privilege, 19 /* CAP_SYS_PTRACE */))
 		wm_check_no(c, WM_WORKS_PARTLY,
 			    wm_check_root(d, ", or: sudo sysctl kernel.yama.ptrace_scope=0"),
-			    "only to child processes: kernel.yama.ptrace_scope is %" PRId64, scope);
+			    "only child processes: kernel.yama.ptrace_scope is %" PRId64, scope);
 	else
-		wm_check_yes(c, geteuid() ? "to your own processes" : "to all processes");
+		wm_check_yes(c, geteuid() ? "your own processes" : "all processes");
 }
 
 /* Whether programs can read this clock source in user space (vDSO). */
@@ -224,7 +224,7 @@ static void check_clock(struct wm_doctor *d, struct wm_check *c)
 #define GROUP "Programs"
 
 const struct wm_doctor_check wm_doctor_programs[] = {
-    {GROUP, "patching", "switch marks on", check_patch},
+    {GROUP, "patching", "enable tracepoints by patching code", check_patch},
     {GROUP, "membarrier", "patches reach all cores at once", check_membarrier},
     {GROUP, "memory", "share buffers with programs", check_memory},
     {GROUP, "attach", "record running processes", check_attach},

@@ -123,11 +123,11 @@ static void pump_kernel_explain(const struct wm_source_result *r, const struct w
 	if (r->options && wm_recorder_kernel_has_files(r->options) && !r->quiet)
 		wm_words_say(words, "histograms and snapshots are in %s/kernel", r->folder);
 	if (t->torn)
-		wm_words_say(
-		    words,
-		    "records of the kernel that do not match the formats in tracefs, and were "
-		    "dropped: %" PRIu64 "; 'waymark list' shows whether the formats can be read",
-		    t->torn);
+		wm_words_say(words,
+			     "kernel records dropped because they do not match the formats in "
+			     "tracefs: %" PRIu64
+			     "; 'waymark list' shows whether the formats can be read",
+			     t->torn);
 }
 
 const struct wm_source_ops wm_source_kernel = {

@@ -174,11 +174,10 @@ static void pump_sample_explain(const struct wm_source_result *r, const struct w
 	uint64_t throttled = t->more[WM_SAMPLE_MORE_THROTTLED];
 
 	if (t->torn)
-		wm_words_say(
-		    words,
-		    "records of perf events that were dropped, because they do not have the "
-		    "layout that perf_event_open(2) documents: %" PRIu64,
-		    t->torn);
+		wm_words_say(words,
+			     "perf records dropped because they do not have the layout that "
+			     "perf_event_open(2) documents: %" PRIu64,
+			     t->torn);
 	if (throttled)
 		wm_words_say(words,
 			     "the kernel throttled sampling %" PRIu64

@@ -447,8 +447,8 @@ static bool has_sampling(const struct wm_recorder_wanted *w)
 static int refuse_sampling(const struct wm_recorder_wanted *w, struct wm_diag *diag)
 {
 	return wm_diag_set(diag, -EINVAL, NULL, -1,
-			   "'%.120s' is no event of the kernel: events of programs are recorded "
-			   "each time; omit -F and -c, and use -g without dwarf",
+			   "'%.120s' is not a kernel event: program events are recorded every "
+			   "time they occur; omit -F and -c, and use -g without dwarf",
 			   w->glob);
 }
 

@@ -92,8 +92,8 @@ static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 
 /* Why a recording in overwrite mode takes only program events. */
 #define WM_RECORDER_NO_FLIGHT                                                                      \
-	"the mode 'overwrite' keeps only events of programs in memory: events of the kernel, "     \
-	"samples and /proc need another recording, with the mode 'discard'"
+	"overwrite mode keeps only program events in memory: record kernel events, "               \
+	"samples and /proc separately, in discard mode"
 
 /* Values for diag->where: diag->column is a column in the name, or in the filter. */
 #define WM_RECORDER_IN_NAME   "name"

@@ -331,9 +331,9 @@ static int trigger_put_clock(const struct wm_recorder_kernel *k, const char *tex
 	}
 	if (clock && (n != strlen("mono") || strncmp(clock, "mono", n) != 0))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "the clock '%.*s' of a trigger would be the clock of all "
-				   "recorded events, which cannot be compared with others then: "
-				   "leave it out (it is mono)",
+				   "a trigger's clock '%.*s' would apply to all recorded events, "
+				   "which then could not be compared with others: omit it (the "
+				   "default is mono)",
 				   (int)n, clock);
 	wm_text_str(to, TIMES_HIST);
 	if (!clock)

@@ -75,8 +75,7 @@ int wm_recorder_check_numbers(struct wm_diag *diag)
 	return wm_diag_set(
 	    diag, -EOPNOTSUPP, NULL, -1,
 	    "in a container (its own PID namespace) kernel events cannot be restricted to "
-	    "single processes: record on the host, or everything "
-	    "with -a");
+	    "individual processes: record on the host, or everything with -a");
 }
 
 static int kernel_tasks_follow(const struct wm_recorder_plan *plan, const pid_t *tids, size_t nr,

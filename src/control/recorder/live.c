@@ -150,7 +150,8 @@ int wm_live_create(const char *runtime_dir, uint64_t bytes, struct wm_live **ret
 	if (err) {
 		free(l);
 		return wm_diag_set(diag, err, NULL, -1,
-				   "cannot make a folder for buffered events in /dev/shm or %s: %s",
+				   "cannot create a folder for buffered events in /dev/shm or %s: "
+				   "%s",
 				   last, strerror(-err));
 	}
 	*ret = l;

@@ -47,13 +47,13 @@ void wm_recorder_say_narrow(const struct wm_recorder_plan *plan)
 	if (kernel && wm_recorder_kernel_has_system(kernel, "syscalls"))
 		wm_words_say(
 		    plan->words,
-		    "%s is a 32-bit program: the kernel has no events for its single system "
+		    "%s is a 32-bit program: the kernel has no events for its individual system "
 		    "calls; raw_syscalls:sys_enter and raw_syscalls:sys_exit record them, with "
 		    "the numbers of 32-bit programs",
 		    name);
 	if (!plan->nr_pids && plan->nr_asked && !(plan->preload && !strcmp(plan->preload, "none")))
 		wm_words_say(plan->words,
-			     "%s is a 32-bit program: its marks are not recorded, and nothing is "
-			     "loaded into its child processes",
+			     "%s is a 32-bit program: its tracepoints are not recorded, and "
+			     "nothing is loaded into its child processes",
 			     name);
 }

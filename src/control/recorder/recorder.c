@@ -290,7 +290,7 @@ static int fail_start(const struct wm_recorder_plan *p, int err, struct wm_diag 
 	(void)snprintf(why, sizeof(why), "%s", wm_words_of(err, diag));
 	return wm_diag_set(diag, err, NULL, -1, "cannot record to '%.100s': %s%s",
 			   p->dir ? p->dir : "memory", why,
-			   err == -EACCES && p->dir ? ", or name another place" : "");
+			   err == -EACCES && p->dir ? ", or choose another directory" : "");
 }
 
 int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder **ret,

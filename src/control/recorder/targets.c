@@ -111,9 +111,10 @@ static void targets_add_missing(struct wm_repeats *r, pid_t pid)
 	if (outcome == -ENOENT || outcome == -EACCES)
 		wm_repeats_add(
 		    r, outcome,
-		    "process %d cannot reach this recorder: it has another root or other mounts (a "
-		    "container, a chroot), or it changed its user. Record from inside (nsenter "
-		    "-t %d -a), or set XDG_RUNTIME_DIR to a folder with the same path in both",
+		    "process %d cannot reach this recorder: it has a different root or mount "
+		    "namespace (a container, a chroot), or changed its user ID. Record from "
+		    "inside (nsenter -t %d -a), or set XDG_RUNTIME_DIR to a folder with the same "
+		    "path in both",
 		    (int)pid, (int)pid);
 	else if (outcome == -EBUSY)
 		wm_repeats_add(
@@ -129,7 +130,7 @@ static void targets_add_missing(struct wm_repeats *r, pid_t pid)
 		wm_repeats_add(
 		    r, 0,
 		    "process %d has not joined yet: it joins when one of its threads passes a "
-		    "selected mark; 'waymark list -p %d' shows them",
+		    "selected tracepoint; 'waymark list -p %d' shows them",
 		    (int)pid, (int)pid);
 }
 
@@ -237,18 +238,18 @@ static void add_left_off(struct wm_repeats *r, pid_t pid, const struct wm_attach
 {
 	if (result->nr_refused)
 		wm_repeats_add(r, 0,
-			       "process %d: marks that stay off because their code was modified, "
-			       "by a debugger or a uprobe: %u",
+			       "process %d: tracepoints that stay off because their code was "
+			       "modified, by a debugger or a uprobe: %u",
 			       (int)pid, result->nr_refused);
 	if (result->nr_failed)
 		wm_repeats_add(r, result->failed_err,
-			       "process %d: marks that stay off because they could not be switched "
-			       "on: %u; the first error: %s",
+			       "process %d: tracepoints that stay off because they could not be "
+			       "switched on: %u; the first error: %s",
 			       (int)pid, result->nr_failed, wm_diag_errno(result->failed_err));
 	if (result->nr_unpatched)
 		wm_repeats_add(r, 0,
-			       "process %d: marks that stay off because WAYMARK_NOPATCH is set: "
-			       "%u; restart it without WAYMARK_NOPATCH, or build it with "
+			       "process %d: tracepoints that stay off because WAYMARK_NOPATCH is "
+			       "set: %u; restart it without WAYMARK_NOPATCH, or build it with "
 			       "-DWAYMARK_LOADTEST",
 			       (int)pid, result->nr_unpatched);
 }

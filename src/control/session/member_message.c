@@ -103,8 +103,8 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "a second HELLO");
 	if (hello.protocol != WM_PROTOCOL)
 		return wm_app_refuse(
-		    a, "its runtime uses another version of the protocol; run it with "
-		       "the runtime of this waymark");
+		    a, "its runtime uses a different version of the protocol; run it with the "
+		       "runtime of this waymark");
 	if (member_message_check_counts(a, &hello) < 0)
 		return -EBADMSG;
 	if (hello.path_bytes > PATH_BYTES_MAX || hello.path_bytes != m->bytes - sizeof(hello))
@@ -322,7 +322,7 @@ int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "a message shorter than its header");
 	memcpy(&h, m->data, sizeof(h));
 	if (h.bytes != m->bytes)
-		return wm_app_violate(a, "a message whose header gives another length");
+		return wm_app_violate(a, "a message whose header gives a different length");
 	if (h.type >= WM_MSG_TOOL && a->state == WM_APP_NEW && m->fd < 0) {
 		a->host->on_tool(a, m->data, m->bytes, a->host->data);
 		return 0;

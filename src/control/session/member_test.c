@@ -517,7 +517,7 @@ static void reasons(void **state)
 	    {LATER(second_hello), "recorded: it broke the protocol: a second HELLO"},
 	    {LATER(counts_too_many_losses), "recorded: its shared memory is corrupt: "},
 	    {LATER(counts_too_many_losses_and_ends), "recorded: its shared memory is corrupt: "},
-	    {FIRST(hello_of_the_future), "recorded: its runtime uses another version"},
+	    {FIRST(hello_of_the_future), "recorded: its runtime uses a different version"},
 	};
 
 	(void)state;

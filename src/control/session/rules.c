@@ -69,8 +69,8 @@ static int normalise(const char *glob, char *out, size_t size, struct wm_diag *d
 
 	if (!strncmp(glob, "kernel:", 7))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.100s' names events of the kernel where events of programs "
-				   "are selected",
+				   "'%.100s' names kernel events, but only program events can be "
+				   "selected here",
 				   glob);
 	if (!strncmp(glob, "user:", 5))
 		glob += 5;

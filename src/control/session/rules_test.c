@@ -70,8 +70,8 @@ static void refused(void **state)
 	assert_int_equal(wm_rules_add(r, "user:", NULL, 0, 255, &diag), -EINVAL);
 	assert_int_equal(wm_rules_add(r, "kernel:sched:*", NULL, 0, 255, &diag), -EINVAL);
 	assert_string_equal(diag.sentence,
-			    "'kernel:sched:*' names events of the kernel where events of "
-			    "programs are selected");
+			    "'kernel:sched:*' names kernel events, but only program events "
+			    "can be selected here");
 	assert_int_equal(wm_rules_add(r, longest, NULL, 0, 255, &diag), -EINVAL);
 	assert_int_equal(wm_rules_add(r, "app:x", "rows >", 0, 255, &diag), -EINVAL);
 	assert_true(diag.column > 0);

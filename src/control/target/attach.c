@@ -95,7 +95,8 @@ static int walk_module(struct walk *w, const struct waymark_module *m)
 	sites = malloc(nr * sizeof(*sites));
 	if (!sites)
 		return wm_diag_set(w->diag, -ENOMEM, NULL, -1,
-				   "out of memory for the marks of process %d", (int)w->t->pid);
+				   "out of memory for the tracepoints of process %d",
+				   (int)w->t->pid);
 	if (wm_target_read(w->t, begin, sites, nr * sizeof(*sites)) < 0)
 		nr = 0;
 	provider_of(w->t, m, provider, sizeof(provider));
@@ -394,7 +395,7 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 	if (err == -EAGAIN)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "process %d has not yet handled an earlier request to attach: "
-				   "none of its threads has reached a mark",
+				   "none of its threads has reached a tracepoint",
 				   (int)t->pid);
 	if (err == -E2BIG)
 		return wm_diag_set(diag, err, NULL, -1,

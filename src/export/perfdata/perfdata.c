@@ -57,7 +57,7 @@ static int perfdata_export_open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_text_init(&d->text);
 	wm_text_init(&d->record);
 	wm_text_init(&d->scratch);
-	return wm_export_single_open(x, &d->out, "a perf.data file can hold one recording only",
+	return wm_export_single_open(x, &d->out, "a perf.data file can hold only one recording",
 				     perfdata_export_begin, diag);
 }
 
@@ -105,7 +105,7 @@ static int perfdata_export_event(struct wm_export *x, uint32_t trace, const stru
 	if (d->pd && !e->record) {
 		/* When a record yields several events, only the first of them has it. */
 		if (e->type == ((const struct wm_pd_attr *)e->type->own)->counts)
-			wm_export_skip(x, "counts of perf stat", 1);
+			wm_export_skip(x, "perf stat counts", 1);
 		return 0;
 	}
 	if (d->pd)

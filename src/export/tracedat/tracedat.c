@@ -108,8 +108,8 @@ static int tracedat_export_choose(struct wm_tdx *d, const struct wm_event_type *
 	d->nr_made++;
 	if (!err)
 		ret->how = WM_TDX_MADE;
-	ret->why = err == -E2BIG ? "they have more fields than an event of a kernel can have"
-				 : "their fields cannot be described as a kernel does";
+	ret->why = err == -E2BIG ? "they have more fields than a kernel event can have"
+				 : "their fields cannot be described in the kernel's format";
 	return 0;
 }
 

@@ -262,9 +262,9 @@ static void draw_status(struct wm_browse *b, const struct wm_browse_table *t, in
 			wm_text_f(&b->text, " (%u of %u rows)", t->outline.nr_shown,
 				  t->outline.table->nr_rows);
 		browse_draw_add_filters(&b->text, &t->outline);
-		wm_text_str(&b->text, "  ? help  q leave");
+		wm_text_str(&b->text, "  ? help  q quit");
 	} else {
-		wm_text_str(&b->text, " nothing to show  i notes  q leave");
+		wm_text_str(&b->text, " nothing to show  i notes  q quit");
 	}
 	wm_terminal_fill(b->t, y, 0, WM_INK_BAR);
 	browse_draw_put_text(b, y, 0, WM_INK_BAR);

@@ -110,7 +110,7 @@ static void browse_keys_open_line(struct wm_browse *b, int how)
 	if (!l)
 		return;
 	if (!wm_outline_opens(l))
-		wm_browse_say(b, "nothing is below this line");
+		wm_browse_say(b, "there is nothing below this line");
 	else
 		opened(b,
 		       wm_outline_open(&wm_browse_table(b)->outline, wm_browse_table(b)->cursor));
@@ -411,7 +411,7 @@ static void go_back(struct wm_browse *b, int how)
 		wm_browse_forget(wm_browse_level(b));
 		b->level = WM_BROWSE_ROWS;
 	} else {
-		wm_browse_say(b, "press q to leave");
+		wm_browse_say(b, "press q to quit");
 	}
 }
 

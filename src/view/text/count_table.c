@@ -153,8 +153,8 @@ void wm_view_count_text(FILE *out, const struct wm_count_layout *l, uint64_t tim
 	print_time(out, l, time_ns);
 	if (l->where)
 		(void)fprintf(out, "%*s", (int)l->where + 2, "");
-	(void)fprintf(out, "%*d  each of %zu more that the wildcards match\n", (int)l->value, 0,
-		      left_out);
+	(void)fprintf(out, "%*d  for each of the %zu other events that match the wildcards\n",
+		      (int)l->value, 0, left_out);
 }
 
 /* ---- for programs ---------------------------------------------------------------- */

@@ -90,7 +90,7 @@ static void test_zeros_of_wildcards(void **state)
 	wm_view_count_text(s.out, &l, 0, zeros, 5);
 	expect(&s, "           3  syscall:read\n"
 		   "           0  syscall:one_that_was_named_outright\n"
-		   "           0  each of 2 more that the wildcards match\n");
+		   "           0  for each of the 2 other events that match the wildcards\n");
 	open_sheet(&s);
 	wm_view_count_separated(s.out, ";", false, 0, zeros, 1);
 	expect(&s, "0;;syscall:accept;0;100.00\n");
