@@ -7,7 +7,7 @@
  *   VALUES  those values                     (list, each followed by a comma)
  *   FIXED   minimum number of bytes          (constant)
  *   PACK    writes it at waymark_q_; waymark_q_ = 0 and break when it does not fit
- *   CHECK   the argument checked against a print form
+ *   CHECK   the argument checked against a print format
  */
 #ifndef WAYMARK_FIELD_H
 #define WAYMARK_FIELD_H

@@ -333,8 +333,8 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 		 WAYMARK_LEAD_COMMA fields WAYMARK_UNPACK fields)
 
 /*
- * Declares a span at file scope, with the options of WAYMARK_EVENT. A print form starts with begin,
- * duration and parent_id ("%" PRIu64 each).
+ * Declares a span at file scope, with the options of WAYMARK_EVENT. A print format must begin
+ * with conversions for begin, duration and parent_id ("%" PRIu64 each).
  */
 #define WAYMARK_SPAN(provider, name, args, ...) \
 	WAYMARK_SPAN_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))

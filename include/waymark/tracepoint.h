@@ -63,7 +63,7 @@
 #define WAYMARK_PRINT(...) (print, __VA_ARGS__)
 #define WAYMARK_NOCLOCK (noclock, 0)
 
-/* The contribution of an option to the level, the flags and the print form. */
+/* The contribution of an option to the level, the flags and the print format. */
 #define WAYMARK_LEVEL_OF_(option) WAYMARK_LEVEL_OF__ option
 #define WAYMARK_LEVEL_OF__(name, ...) WAYMARK_LEVEL_OF_##name(__VA_ARGS__)
 #define WAYMARK_LEVEL_OF_level(l) +(l) - WAYMARK_INFO
@@ -123,7 +123,7 @@
 #define WAYMARK_PASSES_(args) WAYMARK_PASSES__ args
 #define WAYMARK_PASSES__(...) WAYMARK_PAIRS(WAYMARK_SLOT_PASS_, WAYMARK_SEP_NONE, __VA_ARGS__)
 
-/* Checks the print form against the fields: the compiler checks a call that is never executed. */
+/* Checks the print format against the fields: the compiler checks a call that is never executed. */
 #define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
 #define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
 #define WAYMARK_HAS_PRINT_level

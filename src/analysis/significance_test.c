@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * significance_test.c - compares with numerically integrated values (Welch's t test) and with
- * erfc().
+ * significance_test.c - checks the results against numerically integrated values (Welch's t test)
+ * and against erfc().
  */
 #include <math.h>
 #include <setjmp.h>

@@ -26,7 +26,8 @@ void wm_input_say_repeated(const struct wm_trace *t);
 
 /*
  * Reports repeated packets, warnings, damage and losses. Returns WM_EXIT_INCOMPLETE if there is
- * damage or loss, else `status`. With `babeltrace`, messages about losses are babeltrace2's.
+ * damage or loss, else `status`. With `babeltrace`, losses are reported in babeltrace2's
+ * wording.
  */
 int wm_input_report_missing(struct wm_trace *t, int status, bool babeltrace);
 

@@ -62,7 +62,7 @@ struct wm_elf_value {
  * that contains the address, its own parameters and variables come first.
  */
 enum wm_elf_scope {
-	WM_ELF_SCOPE_INNERMOST, /* the address was found from a line */
+	WM_ELF_SCOPE_INNERMOST, /* the address was looked up by source line */
 	WM_ELF_SCOPE_FUNCTION,
 	WM_ELF_SCOPE_COPY, /* the address is where an inlined copy of a function begins */
 };

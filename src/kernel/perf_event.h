@@ -52,7 +52,10 @@ int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where,
 int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_where where,
 		    const char *name, struct wm_diag *diag);
 
-/* Explains why the kernel refuses a probe at its place; NULL if the errno has no usual reason. */
+/*
+ * Explains why the kernel rejects a probe at this location; NULL if the errno has no well-known
+ * cause.
+ */
 const char *wm_perf_kprobe_reason(int err);
 
 /*

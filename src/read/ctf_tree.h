@@ -80,7 +80,7 @@ struct wm_ctf_type;
 struct wm_type;
 
 struct wm_ctf_member {
-	const char *name; /* in CTF 1.8 without one leading underscore */
+	const char *name; /* in CTF 1.8, one leading underscore is removed */
 	const char *raw;  /* the name as written in the metadata */
 	struct wm_ctf_type *type;
 	/* VARIANT and OPTIONAL in CTF 2: selector values that choose this option. */

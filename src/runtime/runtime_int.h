@@ -154,8 +154,8 @@ void wm_plan_update_module(struct wm_guest_module *m);
 void wm_plan_drop_module(struct wm_guest_module *m); /* for a module that is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
 void wm_plan_restore(void); /* disables events that a tool enabled but no session wants */
-void wm_plan_links_lost(
-    struct wm_guest_module *m); /* drops the probes of the linked markers of m, which is unloaded */
+/* m is being unloaded: drops the probes of its linked markers. */
+void wm_plan_links_lost(struct wm_guest_module *m);
 
 /* session.c. Call with the lock held. */
 int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags);

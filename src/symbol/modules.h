@@ -78,8 +78,8 @@ struct wm_module_key {
 struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_key *key);
 
 /*
- * Sets the build-id of a path (perf's name for it) that the trace gives separately from the
- * mappings. Applies to existing and future modules, except those whose mapping had a build-id.
+ * Sets a file's build-id that the trace gives separately from the mappings. `path` is the file as
+ * perf names it. Applies to existing and future modules, except those whose mapping had a build-id.
  * Returns 0 or -ENOMEM.
  */
 int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_bytes,

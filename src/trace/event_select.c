@@ -84,7 +84,7 @@ int wm_select_again(const struct wm_select *from, struct wm_select *to)
 /* Where error messages go while rules are bound. */
 struct binding {
 	struct wm_diag *diag;
-	const struct wm_select_rule *rule; /* rule whose filter does not fit */
+	const struct wm_select_rule *rule; /* the rule whose filter could not be bound */
 };
 
 static bool name_matches(const char *glob, const struct wm_event_type *t)
@@ -100,8 +100,8 @@ static bool name_matches(const char *glob, const struct wm_event_type *t)
 }
 
 /*
- * Compiles the rule's filter for an event type. When the filter does not fit a type that was
- * matched by a pattern, *ret is NULL and the result is 0.
+ * Compiles the rule's filter for an event type. When it cannot be bound to a type that was matched
+ * by a pattern, *ret is NULL and the result is 0.
  */
 static int bind_filter(struct wm_select_rule *r, const struct wm_event_type *type,
 		       struct wm_item_filter **ret, struct binding *b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - prints the list as text and as JSON. Names, print forms and paths come from other
+ * print.c - prints the list as text and as JSON. Names, print formats and paths come from other
  * users' files: control bytes are escaped before they reach the terminal. See list.h.
  */
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growing.c - see growing.h. Each look (wm_growing_look()) reads the ends of all files from their
- * indexes, then the metadata, then the packets up to these ends. This order is safe because the
- * writer writes metadata before the packet that needs it, and an index entry after its packet. Each
- * look merges the new packets (merge.h). Packets whose events were returned are removed from
+ * growing.c - see growing.h. wm_growing_look() reads the ends of all files from their indexes, then
+ * the metadata, then the packets up to these ends. This order is safe because the writer writes
+ * metadata before the packet that needs it, and an index entry after its packet. Then it merges the
+ * new packets (merge.h). Packets whose events were returned are removed from
  * trace->packets, so that the array stays short.
  */
 #include "read/growing.h"
@@ -157,7 +157,7 @@ void wm_growing_totals(const struct wm_growing *g, struct wm_growing_totals *ret
 	*ret = g->totals;
 }
 
-/* --- a look --------------------------------------------------------------------------------- */
+/* --- new packets ---------------------------------------------------------------------------- */
 
 /* Adds a stream to the trace once its file has its first packet. */
 static int growing_add_stream(struct wm_growing *g, uint32_t file)
@@ -238,7 +238,7 @@ static int growing_look(struct wm_growing *g, bool anew)
 	return err;
 }
 
-/* Skips and counts the events of the last look that the caller did not read. */
+/* Skips and counts the events that the caller did not read after the last wm_growing_look(). */
 static int skip_rest(struct wm_growing *g)
 {
 	const struct wm_event *e;
@@ -280,9 +280,9 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
 /* --- events --------------------------------------------------------------------------------- */
 
 /*
- * Returns whether the event belongs to another look: its packet extends beyond the end of a look,
- * so that an earlier look already returned it, or the next one will. Compares ticks, because
- * several may fall in one nanosecond.
+ * Returns whether the event belongs before the previous `until` or after the current one: its
+ * packet extends beyond one of them, so that it was returned already, or will be later. Compares
+ * ticks, because several may fall in one nanosecond.
  */
 static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 {

@@ -15,8 +15,8 @@
 struct wm_growing_file {
 	char *name;
 	struct wm_ctf_part part;
-	uint64_t done;                   /* offset: all packets before it have been returned */
-	uint64_t fresh;                  /* offset: the last look found the packets from here on */
+	uint64_t done;  /* offset: all packets before it have been returned */
+	uint64_t fresh; /* offset: packets from here on were found by the last wm_growing_look() */
 	uint64_t discarded;              /* events_discarded of the last packet */
 	uint64_t free_to, index_free_to; /* offsets: the bytes before them have been freed */
 };
@@ -38,7 +38,7 @@ struct wm_growing {
 	const struct wm_want *want;
 	struct wm_merge *merge; /* NULL before the first event and after the last one */
 	bool looked;            /* there may be events to return */
-	uint64_t until, given;  /* end of this look and of the previous one, in ticks */
+	uint64_t until, given;  /* of the last wm_growing_look() and of the one before, in ticks */
 	int64_t until_ns;
 	uint64_t skipped; /* part of totals.skipped already subtracted from totals.events */
 	struct wm_growing_totals totals;

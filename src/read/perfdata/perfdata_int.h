@@ -155,7 +155,8 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 /* Creates the structure type for that attr's samples, and the list of their parts. */
 const struct wm_type *wm_pd_sample_type(struct wm_trace *t, struct wm_pd_attr *a);
 /*
- * Adds the parts of an attr's samples, from a sample parsed by `shape`. False: no memory.
+ * Adds the items of one sample, which was parsed according to `shape`. Returns false when out of
+ * memory.
  */
 bool wm_pd_sample_items(const struct wm_pd_attr *a, const struct wm_perf_shape *shape,
 			const struct wm_perf_sample *s, struct wm_batch *b);
