@@ -36,7 +36,7 @@ complete -c waymark -n __fish_use_subcommand -a flame -d 'draw call chains as an
 complete -c waymark -n __fish_use_subcommand -a diff -d 'show what changed between recordings'
 complete -c waymark -n __fish_use_subcommand -a convert -d 'write traces in the format of another tool'
 complete -c waymark -n __fish_use_subcommand -a doctor -d 'test what waymark can do on this machine; print reasons and fixes'
-complete -c waymark -n __fish_use_subcommand -a help -d 'list the verbs, or the options of one verb'
+complete -c waymark -n __fish_use_subcommand -a help -d 'list the commands, or the options of one command'
 complete -c waymark -n __fish_use_subcommand -a version -d 'print the version'
 complete -c waymark -n '__fish_seen_subcommand_from list' -s p -l pid -x -a '(__fish_complete_pids)' -d 'list the events of this running process, and which of them are on'
 complete -c waymark -n '__fish_seen_subcommand_from list' -s F -l fields -d 'also list field types, print formats and the location of each site'
@@ -157,7 +157,7 @@ complete -c waymark -n '__fish_seen_subcommand_from report' -s d -l dso -x -d 'o
 complete -c waymark -n '__fish_seen_subcommand_from report' -s S -l symbol -x -d 'only rows of these functions'
 complete -c waymark -n '__fish_seen_subcommand_from report' -s h -l help -d 'list the options and exit'
 complete -c waymark -n '__fish_seen_subcommand_from report' -F
-complete -c waymark -n '__fish_seen_subcommand_from top' -s e -l event -x -a '(waymark list --names (__waymark_typed) 2>/dev/null)' -d 'events by provider:name, of programs and of the kernel, as in record'
+complete -c waymark -n '__fish_seen_subcommand_from top' -s e -l event -x -a '(waymark list --names (__waymark_typed) 2>/dev/null)' -d 'program and kernel events by provider:name, as in record'
 complete -c waymark -n '__fish_seen_subcommand_from top' -s x -l exclude -x -a '(waymark list --names (__waymark_typed) 2>/dev/null)' -d 'do not count these events, even if an -e matches them'
 complete -c waymark -n '__fish_seen_subcommand_from top' -l filter -x -d 'only events of the preceding -e for which EXPR is true'
 complete -c waymark -n '__fish_seen_subcommand_from top' -s F -l freq -x -d 'take HZ samples per second of the kernel events of the preceding -e'

@@ -24,11 +24,11 @@ static unsigned help_columns(FILE *out)
 
 void wm_verb_print_overview(FILE *out)
 {
-	(void)fprintf(out, "usage: waymark VERB [OPTION...] [ARGUMENT...]\n\n"
+	(void)fprintf(out, "usage: waymark COMMAND [OPTION...] [ARGUMENT...]\n\n"
 			   "Traces programs and the Linux kernel while they run.\n\n");
 	for (const struct wm_verb *const *v = wm_verbs; *v; v++)
 		(void)fprintf(out, "  %-12s%s\n", (*v)->name, (*v)->summary);
-	(void)fprintf(out, "\n'waymark VERB --help' lists the options of a verb.\n");
+	(void)fprintf(out, "\n'waymark COMMAND --help' lists the options of a command.\n");
 }
 
 void wm_verb_print_help(const struct wm_verb *verb, FILE *out)
@@ -37,7 +37,7 @@ void wm_verb_print_help(const struct wm_verb *verb, FILE *out)
 		      *verb->synopsis ? " " : "", verb->synopsis, verb->summary);
 	wm_option_help(verb->options, help_columns(out), out);
 	if (verb->alias)
-		(void)fprintf(out, "\n'%s' is another name for this verb.\n", verb->alias);
+		(void)fprintf(out, "\n'%s' is another name for this command.\n", verb->alias);
 	if (verb->details)
 		(void)fprintf(out, "\n%s\n", verb->details);
 }
@@ -123,15 +123,15 @@ static const struct wm_option no_options[] = {WM_OPTION_END};
 static const struct wm_option help_options[] = {
     {.name = "tables",
      .hidden = true,
-     .help = "print the tables of verbs and options as JSON",
+     .help = "print the tables of commands and options as JSON",
      WM_OPTION_TO_FLAG(struct help_values, tables)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_help = {
     .name = "help",
-    .summary = "list the verbs, or the options of one verb",
-    .synopsis = "[VERB]",
+    .summary = "list the commands, or the options of one command",
+    .synopsis = "[COMMAND]",
     .options = help_options,
     .values_bytes = sizeof(struct help_values),
     .max_args = 1,

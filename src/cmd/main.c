@@ -57,7 +57,7 @@ int wm_verb_unknown(const char *name)
 			wm_nearest_offer(&near, (*v)->alias);
 	}
 	wm_nearest_sentence(&near, "", hint, sizeof(hint));
-	wm_say("unknown verb '%.100s'; %s", name, *hint ? hint : "'waymark help' lists them");
+	wm_say("unknown command '%.100s'; %s", name, *hint ? hint : "'waymark help' lists them");
 	return WM_EXIT_USAGE;
 }
 

@@ -94,7 +94,7 @@ def list_events(events=None, files=(), pids=(), kernel=False, processes=False, f
     events: a name with *, ? and [...]; None: all. files: events of these programs and
     libraries. pids: events of these processes. With files or pids, events of the kernel
     and of other processes are listed only with kernel=True and processes=True.
-    fields=False is faster and leaves out fields, places and print forms.
+    fields=False is faster and leaves out fields, places and print formats.
     """
     o = OptionsStruct()
     error, handle, one = ErrorStruct(), c_void_p(), ListedStruct()

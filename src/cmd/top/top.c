@@ -323,9 +323,8 @@ static void cmd_top_release(void *values)
 
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to watch"),
-    WM_RECORD_EVENT(
-	"events by provider:name, of programs and of the kernel, as in record; repeatable; "
-	"default: samples of where the processors spend their time"),
+    WM_RECORD_EVENT("program and kernel events by provider:name, as in record; repeatable; "
+		    "default: samples of where the processors spend their time"),
     WM_RECORD_EXCLUDE("do not count these events, even if an -e matches them; repeatable"),
     WM_RECORD_FILTER(
 	"only events of the preceding -e for which EXPR is true; before the first -e: of all "
