@@ -274,10 +274,22 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 	done
 }
 
-many() { # many copies of one trace, so that the conversion takes seconds
-	for ((i = 0; i < 60; i++)); do
-		echo "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel"
-	done
+# Makes 60 recordings of one, each with its own uuid, so that the conversion takes long enough; prints their folders.
+many() {
+	python3 - "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel" <<-'END'
+	import pathlib, re, sys, uuid
+	source = pathlib.Path(sys.argv[1])
+	old = uuid.UUID(re.search(rb'uuid = "(.*?)"', (source / "metadata").read_bytes())[1].decode())
+	for i in range(60):
+	    new = uuid.UUID(int=i + 1)
+	    folder = pathlib.Path(f"many/{i}")
+	    folder.mkdir(parents=True)
+	    for path in source.iterdir():
+	        if path.is_file():
+	            data = path.read_bytes().replace(old.bytes, new.bytes)
+	            (folder / path.name).write_bytes(data.replace(str(old).encode(), str(new).encode()))
+	    print(folder)
+	END
 }
 
 @test "an interrupt leaves no files" {
