@@ -128,6 +128,23 @@ static size_t maps_count_lines(const char *text)
 	return nr + 1;
 }
 
+/*
+ * The kernel prints a process's mappings in pieces. When a mapping that was printed is merged with
+ * the next one in between, the next line begins too early. Keeps the part that is new; returns
+ * false when nothing is.
+ */
+static bool cut_overlap(const struct wm_map *before, struct wm_map *m)
+{
+	if (m->end <= before->end)
+		return false;
+	if (m->start < before->end) {
+		if (m->inode)
+			m->offset += before->end - m->start;
+		m->start = before->end;
+	}
+	return true;
+}
+
 int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag)
 {
 	struct wm_maps m = {.text = text};
@@ -144,14 +161,13 @@ int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag)
 		if (*end)
 			*end++ = '\0';
 		line_nr++;
-		if (!parse_line(line, &m.maps[m.nr]) ||
-		    (m.nr && m.maps[m.nr].start < m.maps[m.nr - 1].end)) {
+		if (!parse_line(line, &m.maps[m.nr])) {
 			(void)wm_diag_set(diag, -EBADMSG, "maps", line - text,
 					  "line %zu is not a mapping", line_nr);
 			wm_maps_done(&m);
 			return -EBADMSG;
 		}
-		m.nr++;
+		m.nr += !m.nr || cut_overlap(&m.maps[m.nr - 1], &m.maps[m.nr]);
 	}
 	*ret_maps = m;
 	return 0;

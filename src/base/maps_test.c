@@ -86,7 +86,6 @@ static void test_bad_lines(void **state)
 	    "11112222333344445-2 r--p 0 0:0 0 ",
 	    "1000-2000 r--p 0 0 0 ",
 	    "1000-2000 r--p 0 0:0 zz ",
-	    "1000-3000 r--p 0 0:0 0 \n2000-4000 r--p 0 0:0 0 ",
 	};
 	struct wm_maps m = {0};
 	struct wm_diag diag;
@@ -96,6 +95,24 @@ static void test_bad_lines(void **state)
 	assert_int_equal(parse("1000-2000 r--p 0 0:0 0 \nx", &m, &diag), -EBADMSG);
 	assert_string_equal(diag.sentence, "line 2 is not a mapping");
 	assert_null(m.maps); /* unchanged */
+}
+
+/* Mappings that were merged while the kernel printed them. */
+static void test_overlaps(void **state)
+{
+	struct wm_maps m;
+
+	(void)state;
+	assert_int_equal(parse("1000-3000 r--p 1000 0:1 7 /a\n2000-5000 r--p 2000 0:1 7 /a\n"
+			       "1000-5000 r--p 1000 0:1 7 /a\n6000-7000 rw-p 0 0:0 0 \n",
+			       &m, NULL),
+			 0);
+	assert_int_equal(m.nr, 3);
+	assert_int_equal(m.maps[1].start, 0x3000);
+	assert_int_equal(m.maps[1].end, 0x5000);
+	assert_int_equal(m.maps[1].offset, 0x3000);
+	assert_int_equal(m.maps[2].start, 0x6000);
+	wm_maps_done(&m);
 }
 
 static void test_ourselves(void **state)
@@ -172,9 +189,8 @@ static void test_odd_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_lines),
-	    cmocka_unit_test(test_bad_lines),
-	    cmocka_unit_test(test_ourselves),
+	    cmocka_unit_test(test_lines),     cmocka_unit_test(test_bad_lines),
+	    cmocka_unit_test(test_overlaps),  cmocka_unit_test(test_ourselves),
 	    cmocka_unit_test(test_odd_names),
 	};
 
