@@ -53,7 +53,7 @@ setup() {
 	run -0 "$waymark" info --verify "$corpus/babeltrace/succeed/sequence"
 	[[ $output =~ ^"10 events in "("1 packet"|[0-9]+" packets")": sound"$ ]]
 	run -5 "$waymark" info --verify "$corpus/conformance/stream/fail/cross-packet-event-integer"
-	[[ $output == *"dummystream: at offset 28: "*"beyond the packet"* ]]
+	[[ $output == *"dummystream: at offset 28: "*"extends past the packet"* ]]
 	[[ $output == *"1 violation" ]]
 	cp -r "$corpus/babeltrace/succeed/sequence" trace
 	chmod -R u+w trace

@@ -182,7 +182,7 @@ marked() {
 	run -1 "$W/count_api" marked:one '' ./marked die
 	[ "${lines[0]}" = "marked:one 2000" ]
 	run -1 totals marked:one 'm == 1' ./marked
-	[[ $output == *"field that marked:one does not have"* ]]
+	[[ $output == *"marked:one has no field 'm'"* ]]
 	run -0 totals 'marked:*,marked:one' '' ./marked
 	[ "$output" = "marked:one 3000" ]
 	run -1 totals marked:one,marked:one '' ./marked

@@ -160,8 +160,8 @@ table() {
 	call long         | <100                      | before -c 10
 	probe             | !is a probe               | -c 10
 	probe             | !is a probe               | -F 99
-	mark              | !are recorded each time   | -c 10
-	mark              | !are recorded each time   | -F 99
+	mark              | !are recorded every time  | -c 10
+	mark              | !are recorded every time  | -F 99
 	print function    | !is recorded each time    | -c 10
 	proc              | !is read, not sampled     | -F 99
 	probe mark print  | !put them after the -e    | before -c 10
@@ -193,7 +193,7 @@ table() {
 	call              | ~cpu =                    | --context cpu
 	fault             | ~cpu =                    | --context cpu -c 10
 	clock fault call probe print proc | !is no event of programs  | --context ustack
-	fault call probe print proc | !--context ustack belongs to events of programs| before --context ustack
+	fault call probe print proc | !--context ustack belongs to| before --context ustack
 	proc              | >3                        | --every 1ms
 	proc              | >3                        | before --every 1ms
 	clock fault call probe mark print | !is not read at intervals | --every 1ms
@@ -233,7 +233,7 @@ table() {
 	clock fault mark proc | !none is recorded: use -g | --stacks user
 	fault call probe mark | >3                        | -b 1M
 	proc              | !have none: omit it       | -b 1M
-	clock fault call probe print proc | 125!the mode 'overwrite' keeps only events of programs| --mode overwrite
+	clock fault call probe print proc | 125!overwrite mode keeps only program events| --mode overwrite
 	mark              | =400                      | --mode overwrite
 	mark              | =400                      | --mode block
 	clock fault call probe print proc | !makes programs wait for their own events| --mode block

@@ -334,7 +334,7 @@ text() { # prints a trace, one event per line
 
 @test "an event that cannot be sampled is reported before recording begins" {
 	run -2 waymark record -F 0 -o t -- true
-	[[ $output == *"1 or more"* ]]
+	[[ $output == *"is not a positive integer"* ]]
 	run -2 waymark record -F 99 -c 5 -o t -- true
 	[[ $output == *"and not both"* ]]
 	run -2 waymark record -F 99 -g dwarf,77 -o t -- true

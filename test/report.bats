@@ -405,7 +405,9 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	"$waymark" report -s comm s.data >reported
 	python3 - <<-'END'
 	import collections, json, re
-	printed = collections.Counter(json.loads(line).get("comm") for line in open("printed")
+	def shown(name): # as text shows it: other programs on this machine may have any name
+	    return name and "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)
+	printed = collections.Counter(shown(json.loads(line).get("comm")) for line in open("printed")
 	                              if '"name":"sched:sched_switch"' in line)
 	rows = [re.match(r" *[0-9.]+% +([0-9]+)  (.*)", line) for line in open("reported")]
 	reported = collections.Counter({row[2]: int(row[1]) for row in rows if row})
