@@ -6,6 +6,7 @@
 
 bats_require_minimum_version 1.5.0
 load perf
+load trace_cmd
 
 setup() {
 	export TZ=UTC
@@ -150,7 +151,7 @@ ctf_names=(
 }
 
 report() { # FILE: prints trace-cmd's output without its lines about losses and CPUs
-	trace-cmd report "$1" 2>/dev/null | grep -vE '^cpus=|EVENTS DROPPED'
+	trace_cmd_report "$1" | grep -vE '^cpus=|EVENTS DROPPED'
 }
 
 @test "trace.dat to trace.dat: trace-cmd reports the same" {
@@ -159,8 +160,8 @@ report() { # FILE: prints trace-cmd's output without its lines about losses and 
 	for t in "${traces[@]}"; do
 		for format in trace.dat trace.dat-plain; do
 			convert $format "$WAYMARK_CORPUS/$t" out.dat
-			diff <(trace-cmd report "$WAYMARK_CORPUS/$t" 2>/dev/null) \
-				<(trace-cmd report out.dat 2>/dev/null) | head -20 >differences
+			diff <(trace_cmd_report "$WAYMARK_CORPUS/$t") \
+				<(trace_cmd_report out.dat) | head -20 >differences
 			[ ! -s differences ] || { echo "$format of $t"; cat differences; return 1; }
 			diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
 				<("$waymark" info --hash out.dat 2>/dev/null)

@@ -5,6 +5,7 @@
 # times.
 
 bats_require_minimum_version 1.5.0
+load trace_cmd
 
 setup_file() {
 	[ -x "$WAYMARK_BUILD/test/fuzz/fuzz-seeds" ] || return 0
@@ -35,7 +36,7 @@ setup() {
 }
 
 theirs() { # CPU
-	trace-cmd report -t -i made.dat 2>/dev/null | sed -n "s/.*\[$1\] *\([0-9.]*\): tick:.*/\1/p"
+	trace_cmd_report -t -i made.dat | sed -n "s/.*\[$1\] *\([0-9.]*\): tick:.*/\1/p"
 }
 
 ours() {
