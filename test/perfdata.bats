@@ -298,7 +298,7 @@ for line in sys.stdin:
 # most of them.
 # Other programs of the machine are recorded, some of whose functions perf does not name.
 without_symbols() {
-	plain | sed -E 's/([a-z]: [0-9a-f]+) .*/\1/'
+	plain | sed -E 's/([a-z/]: [0-9a-f]+) .*/\1/'
 }
 
 @test "samples that read a group's counters are one event for each that changed" {
