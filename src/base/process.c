@@ -13,6 +13,7 @@
 #include "base/file.h"
 
 #define ENVIRONMENT_MAX (4u << 20)
+#define STAT_MAX        4096u
 
 static int read_proc(uint32_t pid, const char *leaf, size_t limit, char **ret, size_t *ret_bytes)
 {
@@ -22,45 +23,64 @@ static int read_proc(uint32_t pid, const char *leaf, size_t limit, char **ret, s
 	return wm_file_read(AT_FDCWD, name, limit, ret, ret_bytes);
 }
 
+/*
+ * Reads /proc/PID/stat, that of this process if `pid` is 0. Returns the text after the name, which
+ * may contain any byte, even ')'; NULL on failure. The caller frees *ret_text.
+ */
+static const char *read_stat(uint32_t pid, char **ret_text)
+{
+	const char *end;
+	size_t bytes;
+	int err = pid ? read_proc(pid, "stat", STAT_MAX, ret_text, &bytes)
+		      : wm_file_read(AT_FDCWD, "/proc/self/stat", STAT_MAX, ret_text, &bytes);
+
+	if (err < 0) {
+		*ret_text = NULL;
+		return NULL;
+	}
+	end = strrchr(*ret_text, ')');
+	return end ? end + 1 : NULL;
+}
+
+/* Returns a field by its number in proc(5), from 4. `after_name` is from read_stat(). */
+static uint64_t stat_field(const char *after_name, int nr)
+{
+	const char *at = after_name;
+
+	for (int field = 3; at && field < nr; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
 uint32_t wm_process_parent(uint32_t pid)
 {
-	char *text = NULL;
-	const char *p;
-	size_t bytes;
-	unsigned parent = 0;
+	char *text;
+	const char *stat = read_stat(pid, &text);
+	uint32_t parent = stat ? (uint32_t)stat_field(stat, 4) : 0;
 
-	if (read_proc(pid, "stat", 4096, &text, &bytes) < 0)
-		return 0;
-	p = strrchr(text, ')'); /* comm may contain any byte, even ')' */
-	if (!p || sscanf(p + 1, " %*c %u", &parent) != 1)
-		parent = 0;
 	free(text);
 	return parent;
 }
 
-/* Returns field `nr` of /proc/PID/stat; `after_comm` is the text after field 2. */
-static unsigned long stat_field(const char *after_comm, int nr)
+uint64_t wm_process_start(uint32_t pid)
 {
-	const char *at = after_comm;
+	char *text;
+	const char *stat = read_stat(pid, &text);
+	uint64_t start = stat ? stat_field(stat, 22) : 0;
 
-	for (int field = 3; at && field < nr; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoul(at + 1, NULL, 10) : 0;
+	free(text);
+	return start;
 }
 
 uint32_t wm_process_left_threads(uint32_t pid, int *ret_status)
 {
-	char *text = NULL;
-	const char *p;
-	size_t bytes;
+	char *text;
+	const char *stat = read_stat(pid, &text);
 	uint32_t threads = 0;
 
-	if (read_proc(pid, "stat", 4096, &text, &bytes) < 0)
-		return 0;
-	p = strrchr(text, ')');
-	if (p && !strncmp(p, ") Z", 3)) {
-		threads = (uint32_t)stat_field(p + 1, 20);
-		*ret_status = (int)stat_field(p + 1, 52);
+	if (stat && !strncmp(stat, " Z", 2)) {
+		threads = (uint32_t)stat_field(stat, 20);
+		*ret_status = (int)stat_field(stat, 52);
 	}
 	free(text);
 	return threads ? threads - 1 : 0; /* the leader counts until all have exited */

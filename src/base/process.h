@@ -12,6 +12,12 @@
 /* The parent's process id; 0 when it cannot be read. */
 uint32_t wm_process_parent(uint32_t pid);
 
+/*
+ * The start time, which distinguishes processes with the same id; 0 when it cannot be read. `pid` 0
+ * is this process, even where /proc shows the ids of another pid namespace.
+ */
+uint64_t wm_process_start(uint32_t pid);
+
 /* The process that a thread belongs to; 0 when it cannot be read. */
 uint32_t wm_process_of_thread(uint32_t tid);
 

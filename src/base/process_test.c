@@ -28,9 +28,13 @@ static void parent(void **state)
 	}
 	assert_int_equal(wm_process_parent((uint32_t)child), getpid());
 	assert_int_equal(wm_process_parent((uint32_t)getpid()), getppid());
+	assert_true(wm_process_start(0) > 0);
+	assert_int_equal(wm_process_start((uint32_t)getpid()), wm_process_start(0));
+	assert_true(wm_process_start((uint32_t)child) >= wm_process_start(0));
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	assert_int_equal(wm_process_parent((uint32_t)child), 0);
+	assert_int_equal(wm_process_start((uint32_t)child), 0);
 }
 
 static void *say_ids(void *data)

@@ -3,7 +3,6 @@
 #include "kernel/probes/probe_owner.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/process.h"
 
 #define INITIAL_NAMESPACE 0xeffffffcu /* the kernel's PROC_PID_INIT_INO */
 
@@ -20,28 +19,6 @@ struct owner {
 	long pid;
 	uint64_t start, space;
 };
-
-/*
- * Reads field 22 of /proc/PID/stat, the start time. `process` is a name in /proc. Returns 0 when
- * there is no such process.
- */
-static uint64_t owner_start(const char *process)
-{
-	char path[48], *text, *at;
-	size_t bytes;
-	uint64_t start = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%s/stat", process);
-	if (wm_file_read(AT_FDCWD, path, 4096, &text, &bytes) < 0)
-		return 0;
-	at = strrchr(text, ')'); /* the name in parentheses may contain any byte */
-	for (int field = 3; at && field <= 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		start = strtoull(at, NULL, 10);
-	free(text);
-	return start;
-}
 
 /* Returns the inode of a process's PID namespace, 0 if it is unknown. */
 static uint64_t owner_space(const char *process)
@@ -61,7 +38,7 @@ void wm_probe_owner_name(char *ret, size_t bytes)
 	if (space && space != INITIAL_NAMESPACE)
 		(void)snprintf(suffix, sizeof(suffix), "n%" PRIx64, space);
 	(void)snprintf(ret, bytes, WM_PROBE_OWNER_PREFIX "%d_%" PRIx64 "%s", (int)getpid(),
-		       owner_start("self"), suffix);
+		       wm_process_start(0), suffix);
 }
 
 static bool owner_parse(const char *name, struct owner *ret)
@@ -110,12 +87,10 @@ bool wm_probe_owner_has_exited(const char *name)
 {
 	uint64_t space = owner_space("self");
 	struct owner owner;
-	char process[24];
 
 	if (!owner_parse(name, &owner) || !space || !proc_is_ours())
 		return false;
 	if (owner.space != space)
 		return space == INITIAL_NAMESPACE && !space_exists(owner.space);
-	(void)snprintf(process, sizeof(process), "%ld", owner.pid);
-	return owner_start(process) != owner.start;
+	return wm_process_start((uint32_t)owner.pid) != owner.start;
 }
